@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test coverage benchmarks gate baseline lint docs clean
 
-# Tests of one file or family stay together: what they compile or compute once, one worker does once.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+# Tests of a file stay together: what they compile or compute once, one worker does once.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
 # What Python has compiled is kept, whatever a machine says: reading all sources takes each process seconds.
 unexport PYTHONDONTWRITEBYTECODE
@@ -37,7 +37,7 @@ coverage: $(VENV)/installed
 benchmarks: $(VENV)/installed
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-enable
 
-GATES := ci ci-fairness ci-harvest ci-reconfiguration ci-sharing ci-waiting
+GATES := ci ci-fairness ci-harvest ci-placement ci-reconfiguration ci-sharing ci-waiting
 
 # Is any method worse than in results/? See docs/compare.md.
 gate: $(VENV)/installed

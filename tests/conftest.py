@@ -52,13 +52,6 @@ def pytest_configure() -> None:
     os.environ.pop("COLUMNS", None)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file on one worker, unless they say with whom they stay: what they compile is compiled once."""
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-
-
 @pytest.fixture(scope="session", autouse=True)
 def _plugins_of_tests_may_write(tmp_path_factory):
     """Many tell a test by a file what they did; one value for all, since runs of another environment are forked anew."""
@@ -109,15 +102,26 @@ def two_families() -> ProvisioningInstance:
     )
 
 
-@pytest.fixture(scope="session")
-def mutation() -> ModuleType:
-    """The module `mutation.py` beside this file: damage to files."""
-    spec = importlib.util.spec_from_file_location("mutation", Path(__file__).with_name("mutation.py"))
+def _module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session")
+def mutation() -> ModuleType:
+    """The module `mutation.py` beside this file: damage to files."""
+    return _module(Path(__file__).with_name("mutation.py"))
+
+
+@pytest.fixture(scope="session")
+def least_refused() -> Callable[..., int | None]:
+    """The least value that a tiny placement instance must refuse, by trying everything."""
+    least: Callable[..., int | None] = _module(Path(__file__).parent / "oracles" / "placement.py").optimum
+    return least
 
 
 @pytest.fixture(scope="session")

@@ -38,6 +38,11 @@ COMMANDS = {
         "floor",
         "Say what a running cluster pays above the least that anybody could, with a plan.",
     ),
+    "capacity": (
+        "capacity",
+        "capacity",
+        "Say what a running cluster could hold: what is stranded, what fits, and what no moves make fit, proven.",
+    ),
     "check": (
         "check",
         "check",

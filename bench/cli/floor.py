@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from schedgap.bench.cli.ending import NOTHING_MEASURED, SOME_FAILED
-from schedgap.bench.cli.options import AsJson, Force, Jobs, pairs_of, refuse_existing
+from schedgap.bench.cli.options import AsJson, Force, Jobs, Memory, pairs_of, refuse_existing
 from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.floor import floor as bracket
 from schedgap.bench.floor import floor_lines
 from schedgap.bench.isolation.spawners import prepare_spawner
 from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.records.runs import MAX_MEMORY_MIB, MAX_TIME_LIMIT_S
+from schedgap.bench.records.runs import MAX_TIME_LIMIT_S
 from schedgap.bench.suites.source import Source, family_of_file
 from schedgap.bench.suites.suite import given_limits
 from schedgap.instances.errors import InstanceError
@@ -52,9 +52,7 @@ def floor(
         ),
     ] = None,
     front: Annotated[bool, typer.Option(help="Look at other limits on moves, too.")] = True,
-    memory: Annotated[
-        int | None, typer.Option("--memory", min=1, max=MAX_MEMORY_MIB, help="MiB a run; 4096 by default.")
-    ] = None,
+    memory: Memory = None,
     jobs: Jobs = None,
     out: Annotated[
         Path | None,

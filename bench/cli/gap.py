@@ -18,6 +18,7 @@ from schedgap.bench.cli.options import (
     Depends,
     InstanceFile,
     Jobs,
+    Memory,
     Plugins,
     Policies,
     Programs,
@@ -29,7 +30,7 @@ from schedgap.bench.cli.options import (
 from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.cli.show import show_gap
 from schedgap.bench.programs.program import programs_among
-from schedgap.bench.records.runs import MAX_MEMORY_MIB, MAX_TIME_LIMIT_S
+from schedgap.bench.records.runs import MAX_TIME_LIMIT_S
 from schedgap.bench.suites.source import family_of_file
 from schedgap.instances.errors import MethodError, SolutionError
 from schedgap.instances.family import find_family
@@ -54,10 +55,7 @@ def gap(
     time_limit: Annotated[
         float, typer.Option("--time-limit", min=0, max=MAX_TIME_LIMIT_S, help="Seconds that each method may use.")
     ] = 60.0,
-    memory: Annotated[
-        int | None,
-        typer.Option("--memory", min=1, max=MAX_MEMORY_MIB, help="MiB that each run may use; 4096 by default."),
-    ] = None,
+    memory: Memory = None,
     seed: Annotated[int, typer.Option("--seed", help="Base seed of stochastic methods.")] = 0,
     jobs: Jobs = None,
     plugin: Plugins = None,

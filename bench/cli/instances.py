@@ -28,7 +28,7 @@ from schedgap.bench.suites.source import Source, family_of_file
 from schedgap.formulations.export import find_model_builder, write_model
 from schedgap.instances.documents.json_files import arrays_beside
 from schedgap.instances.errors import InstanceError, did_you_mean, one_line
-from schedgap.instances.family import FAMILIES, find_family
+from schedgap.instances.family import DEFAULT_FAMILY, FAMILIES, find_family
 from schedgap.instances.traces import fetch as download
 
 
@@ -58,7 +58,9 @@ def import_trace(
     family: Annotated[
         str,
         typer.Option(
-            "--family", help="Of the instance, where several read the format.", autocompletion=complete_family
+            "--family",
+            help="Of the instance, where several read the format; provisioning if it does.",
+            autocompletion=complete_family,
         ),
     ] = "",
     force: Force = False,
@@ -116,7 +118,7 @@ def verify(
 
 
 def _reading(format_name: str, family: str) -> str:
-    """Return the family that is meant by a format: the one that is asked for, or the only one that reads it."""
+    """Return the family that is meant by a format: the one that is asked for, the default one, or the only one that reads it."""
     load_families()
     if family:
         return family
@@ -126,6 +128,8 @@ def _reading(format_name: str, family: str) -> str:
         raise InstanceError(
             f"there is no import format '{format_name}'; {did_you_mean(format_name, formats)}known are {', '.join(formats)}."
         )
+    if DEFAULT_FAMILY in readers:
+        return DEFAULT_FAMILY
     if len(readers) > 1:
         raise InstanceError(f"format '{format_name}' is read by {', '.join(readers)}; choose one by --family.")
     return readers[0]

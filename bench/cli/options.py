@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from schedgap.bench.programs.program import Kind, Program, parse_program
+from schedgap.bench.records.runs import MAX_MEMORY_MIB
 from schedgap.bench.suites.shipped import shipped_suites, suite_rows
 from schedgap.instances.errors import InstanceError, MethodError, one_line
 
@@ -31,6 +32,10 @@ Stochastic = Annotated[bool, typer.Option("--stochastic", help="The programs' an
 Solutions = Annotated[
     list[str] | None,
     typer.Option("--solution", help="PATH or NAME=PATH: a solution that was made elsewhere; repeatable."),
+]
+Memory = Annotated[
+    int | None,
+    typer.Option("--memory", min=1, max=MAX_MEMORY_MIB, help="MiB that each run may use; 4096 by default."),
 ]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time; one a processor by default.")]
 Audit = Annotated[

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.plugins.discover import load_families
-from schedgap.instances.documents.openings import read_given
+from schedgap.instances.documents.openings import open_given, read_given
 from schedgap.instances.errors import InstanceError, about_file, did_you_mean
 from schedgap.instances.family import FAMILIES, find_family
 from schedgap.instances.method import read_value
@@ -101,6 +101,18 @@ def converted(maker: Callable[..., Any], what: str, given: Mapping[str, Scalar])
             raise InstanceError(f"{what} has no parameter '{name}'; {near}it has: {', '.join(known) or 'none'}.")
         chosen[name] = read_value(what, name, value, known[name], InstanceError)
     return chosen
+
+
+def names_schema(path: Path) -> bool:
+    """Return whether a file begins as one of ours, with a `schema`; it may be very large.
+
+    Raises
+    ------
+    InstanceError
+        if it cannot be read.
+    """
+    with about_file(path, "read", InstanceError, "give the path of a file"), open_given(path) as file:
+        return _SCHEMA.search(file.read(4096)) is not None
 
 
 def family_of_file(path: Path) -> str:

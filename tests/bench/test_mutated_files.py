@@ -3,9 +3,11 @@
 `SCHEDGAP_MUTATIONS=250` damages each file that often: 7,000 files or so.
 """
 
+import io
 import json
 import os
 import tomllib
+import zipfile
 from random import Random
 
 import numpy as np
@@ -54,6 +56,17 @@ NODE["status"] = {"capacity": {"cpu": "4", "memory": "8Gi"}, "allocatable": {"cp
 POD = {"kind": "Pod", "metadata": {"name": "p", "namespace": "d"}, "status": {"phase": "Running"}}
 POD["spec"] = {"nodeName": "n", "containers": [{"name": "c", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}]}
 CLUSTER = json.dumps({"kind": "List", "items": [NODE, POD]})
+ON_NODES = "name,count,cpu,memory_gib,gpus,models,node,gang,movable\na,1,4,8,0.5,,n-0,,no\nb,2,4,8,1,T4,,g,\n"
+
+
+def snapshot():
+    """Return KAI's archive of the cluster, packed, so that a changed byte is one of the archive's."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("snapshot.json", json.dumps({"rawObjects": {"pods": [POD], "nodes": [NODE]}}))
+    return packed.getvalue()
+
+
 AZURE = {
     "flav_map.txt": "1,1.75 b\n4,7 k\n",
     "v1.interval_map.txt": "0 0\n300 1\n600 2\n3900 3\n7200 3\n",
@@ -61,12 +74,16 @@ AZURE = {
     "v1.test.c900.txt": "300 U0,|,U1,C2,|\n600 U3,U3,C0,|\n",
 }
 # Format: what its file holds. Others are read beside it.
-IMPORTS = {
+IMPORTS: dict[str, str | bytes] = {
     "provisioning/alibaba-gpu-v2023": PODS,
     "provisioning/kubernetes": CLUSTER,
     "provisioning/vbp": "2\n10 20\n2\n6 3 1\n1 1 2\n",
     "provisioning/bpplib": "3\n10\n6\n3\n1\n",
     "fairness/openb-constraints": PODS,
+    "placement/csv": "name,cpu,memory_gib,gpus,model,count\nn,16,64,2,T4,2\nm,8,32,,,\n",
+    "placement/kai-snapshot": snapshot(),
+    "placement/kubernetes": CLUSTER,
+    "placement/openb": PODS,
     "harvest/spot-traces": SPOT,
     "reconfiguration/openb": PODS,
     "reconfiguration/eva-csv": EVA,
@@ -110,7 +127,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in {"prices.json": json.dumps(KWOK), "machines.csv": MACHINES, **AZURE}.items():
         (tmp_path / name).write_text(text)
-    (tmp_path / "openb_node_list_all_node.csv").write_text(NODES)
+    for kind in ("all", "gpu"):
+        (tmp_path / f"openb_node_list_{kind}_node.csv").write_text(NODES)
+    (tmp_path / "pods.csv").write_text(ON_NODES)
     return tmp_path
 
 
@@ -153,7 +172,8 @@ def test_imports(folder, mutation, name):
         source = Source(family, "importer", importer, path, GIVEN.get(name, {}))
         assert source.build().digest
 
-    (folder / "whole").write_text(IMPORTS[name])
+    content = IMPORTS[name]
+    (folder / "whole").write_bytes(content.encode() if isinstance(content, str) else content)
     read(folder / "whole")
     assert refusals(folder / f"{importer}.x", IMPORTS[name], read, mutation) > NUMBER // 8
     for table in {"machines.csv", "prices.json"} & set(GIVEN.get(name, {}).values()):
@@ -172,6 +192,13 @@ def test_tables(folder, mutation, name):
     source = Source("provisioning", "importer", "csv", None, {key: str(folder / key) for key in texts})
     assert source.build().digest
     assert refusals(folder / name, texts[name], lambda _: source.build(), mutation) > 0
+
+
+def test_tables_of_nodes(folder, mutation):
+    (folder / "nodes.csv").write_text(IMPORTS["placement/csv"])
+    source = Source("placement", "importer", "csv", folder / "nodes.csv")
+    assert source.build().num_pods == 3
+    assert refusals(folder / "pods.csv", ON_NODES, lambda _: source.build(), mutation) > NUMBER // 4
 
 
 @pytest.mark.parametrize("name", AZURE)

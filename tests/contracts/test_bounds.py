@@ -7,18 +7,20 @@ from schedgap.bench.plugins.discover import load_methods
 from schedgap.instances.fairness import random_users
 from schedgap.instances.harvest import quick
 from schedgap.instances.method import REGISTRY
+from schedgap.instances.placement import random_pods
 from schedgap.instances.provisioning import alibaba_like, table7
 from schedgap.instances.reconfiguration import eva_synthetic
 from schedgap.instances.sharing import random_jobs
 from schedgap.instances.waiting import bursty
 
-load_methods(["fairness", "harvest", "provisioning", "reconfiguration", "sharing", "waiting"])
+load_methods(["fairness", "harvest", "placement", "provisioning", "reconfiguration", "sharing", "waiting"])
 # Bounds that take a solver to an end, or stop by its tolerances, may differ by so much between orders of the same numbers.
 SAME = 1e-3
 MAKERS = {
     "fairness": (lambda: random_users(5, classes=3, machines=5, seed=1),),
     "harvest": (lambda: quick(3, 2, "1-3", seed=2, grid_s=300.0),),
-    "provisioning": (lambda: table7(12, seed=1), lambda: alibaba_like(15, seed=5)),
+    "placement": (lambda: random_pods(seed=1), lambda: random_pods(seed=3, running=0.5, moves=1)),
+    "provisioning": (lambda: table7(12, seed=1), lambda: alibaba_like(12, seed=1)),
     "reconfiguration": (
         lambda: eva_synthetic(4, seed=1, mean_gap_s=400.0, min_hours=0.3, max_hours=0.8, tasks_per_job=1),
         lambda: eva_synthetic(3, seed=4, mean_gap_s=400.0, min_hours=0.1, max_hours=0.4, interference="none"),
@@ -33,7 +35,7 @@ TYPES = {
     "waiting": ("rented_cores", "rented_memory_mib", "rented_price"),
 }
 NAMED = [
-    pytest.param(*key, marks=pytest.mark.xdist_group(key[0]))
+    key
     for key, method in sorted(REGISTRY.items())
     # What a clock stops in its search proves another bound each time.
     if method.is_shipped and method.bounds and not method.exact and key != ("reconfiguration", "clairvoyant-program")

@@ -12,6 +12,7 @@ from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs.program import Program, ProgramFailure, Terms
 from schedgap.bench.programs.protocol import Greeting, field_names, hello
 from schedgap.bench.programs.run import ask, find_player, see_off
+from schedgap.heuristics.placement.observation import Mix, Nodes
 from schedgap.heuristics.reconfiguration.actions import Market
 from schedgap.heuristics.sharing.observation import Machines
 from schedgap.heuristics.waiting.observation import Terms as WaitingTerms
@@ -21,7 +22,7 @@ from schedgap.instances.seeds import derived_seed
 from schedgap.instances.sharing import micro
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
-FAMILIES = ("reconfiguration", "sharing", "waiting", "harvest")
+FAMILIES = ("reconfiguration", "sharing", "waiting", "harvest", "placement")
 
 # Says the program's lines of a conversation, and writes down what it hears.
 REPLAY = """
@@ -107,7 +108,14 @@ def test_every_field_and_action_is_named(family):
 
 
 @pytest.mark.parametrize(
-    ("family", "kind"), [("reconfiguration", Market), ("sharing", Machines), ("waiting", WaitingTerms)]
+    ("family", "kind"),
+    [
+        ("reconfiguration", Market),
+        ("sharing", Machines),
+        ("waiting", WaitingTerms),
+        ("placement", Nodes),
+        ("placement", Mix),
+    ],
 )
 def test_every_member_of_an_object_is_named(family, kind):
     assert {field.name for field in dataclasses.fields(kind)} <= set(

@@ -53,7 +53,9 @@ def codes(done):
 
 
 def test_all_tutorials_are_followed():
-    assert {path.name for path in (DOCS / "tutorials").iterdir()} == {"gate.md", "cluster.md", "paper.md", "policy.md"}
+    assert {path.name for path in (DOCS / "tutorials").iterdir()} == {
+        *("gate.md", "cluster.md", "capacity.md", "paper.md", "policy.md")
+    }
 
 
 def test_gate(tmp_path):
@@ -72,6 +74,14 @@ def test_cluster(tmp_path):
     (gap,) = (text for line, (_, text) in done.items() if line.startswith("schedgap gap"))
     assert re.search(r"karpenter-consolidation +feasible", gap)
     assert re.search(r"plan +feasible +2\.002 ", gap), gap
+
+
+def test_capacity(tmp_path):
+    """Not all that waits fits, which is said and proven; the plan is verified, and one more of the big shape fits."""
+    done = followed("capacity.md", tmp_path)
+    _, _, first, _, _ = done
+    assert codes(done) == {**dict.fromkeys(done, 0), first: 5}, done
+    assert shown("capacity.md").strip() in done[first][1]
 
 
 def test_policy(tmp_path):

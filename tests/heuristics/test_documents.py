@@ -9,7 +9,7 @@ import pytest
 
 from schedgap.bench.checks.trials import small_instances
 from schedgap.bench.plugins.discover import load_families
-from schedgap.heuristics import reconfiguration, sharing, waiting
+from schedgap.heuristics import placement, reconfiguration, sharing, waiting
 from schedgap.heuristics.harvest import Decision
 from schedgap.heuristics.harvest.player import Player as HarvestPlayer
 from schedgap.heuristics.player import play
@@ -18,14 +18,22 @@ from schedgap.instances.errors import MethodError, VerifyError
 from schedgap.instances.family import find_family
 from schedgap.instances.fields import fields_hash
 
-PLAYERS = {each.family: each for each in (reconfiguration.Player, sharing.Player, waiting.Player, HarvestPlayer)}
+PLAYERS = {
+    each.family: each
+    for each in (reconfiguration.Player, sharing.Player, waiting.Player, HarvestPlayer, placement.Player)
+}
 
 
 @pytest.fixture(scope="module")
 def instances():
-    """Three small instances of each family; of harvest the pools differ."""
+    """Three small instances of each family that its player plays; of harvest the pools differ."""
     load_families()
-    return {family: small_instances(family)[-3:] for family in PLAYERS}
+    found = {}
+    for family in PLAYERS:
+        shown = find_family(family).features
+        played = [each for each in small_instances(family) if shown is None or "slices" not in shown(each)]
+        found[family] = played[-3:]
+    return found
 
 
 def sends_each_somewhere(observation):
@@ -67,7 +75,17 @@ def places_and_acquires(observation):
     return Decision(place, back, 2 if own else 0, 60_000 if own else 0)
 
 
+def places_on_last(observation):
+    """The last node, on the last GPUs with room, and every fifth pod is refused."""
+    if observation.pod % 5 == 4:
+        return None
+    node = int(observation.fitting[-1])
+    able = np.flatnonzero(observation.free_milli[node] >= observation.gpu_milli)
+    return (node, able[able.size - observation.gpus :].tolist()) if observation.pod % 2 else node
+
+
 POLICIES = {
+    "placement": places_on_last,
     "reconfiguration": sends_each_somewhere,
     "sharing": serves_some,
     "waiting": buys_starts_and_rents,
@@ -85,6 +103,8 @@ def document(actions):
             return {"buy": actions.machines, "wait_limit_s": actions.wait_limit_s}
         case Decision():
             return {name: getattr(actions, name) for name in ("place", "decommission", "request", "ask_again_ms")}
+        case (node, gpus):
+            return [node, gpus]
         case list():
             start = [[int(a.job), int(a.machine)] for a in actions if isinstance(a, Start)]
             return {"start": start, "rent": [int(a.job) for a in actions if isinstance(a, Rent)]}
@@ -158,6 +178,14 @@ MALFORMED = {
         ("Infinity", "JSON is malformed"),
         ("9223372036854775808", "<= 9223372036854775807"),
     ],
+    "placement": [
+        ("{}", "got `object`"),
+        ("true", "got `bool`"),
+        ("0.5", "got `float`"),
+        ('[0, "a"]', "Expected `int | array`, got `str`"),
+        ('[0, ["a"]]', "Expected `int`, got `str`"),
+        ("9223372036854775808", "<= 9223372036854775807"),
+    ],
     "waiting": [
         ("[]", "Expected `object | null`, got `array`"),
         ('{"buy": 1.5}', "Expected `int | null`, got `float` - at `$.buy`"),
@@ -209,6 +237,8 @@ def test_machines_are_bought_alone(content, message):
     [
         ("sharing", "null", None),
         ("sharing", "3", 3),
+        ("placement", "3", 3),
+        ("placement", "[3, [0, 2]]", (3, [0, 2])),
         ("waiting", "null", None),
         ("waiting", "{}", []),
         ("waiting", '{"buy": 2}', Buy(2)),
@@ -231,6 +261,10 @@ def test_what_a_document_means(family, content, actions):
         ("reconfiguration", '{"machine": []}', "machine has shape (0,) for"),
         ("sharing", "9223372036854775807", "job 9223372036854775807, which is not there"),
         ("sharing", "-1", "job -1, which is not there"),
+        ("placement", "-1", "returned node -1, and there are"),
+        ("placement", "[0]", "the policy returned tuple; return a node, (node, gpus), or None"),
+        ("placement", "[0, 0]", "the policy returned 0 for its GPUs; return a list"),
+        ("placement", "[[0], [0]]", "the policy returned list; return a node"),
         ("waiting", "null", "first decision: the policy returned NoneType; where observation.num_machines is None"),
         ("waiting", '{"start": [[0, 0]]}', "first decision: the policy returned list"),
         ("waiting", '{"buy": -1}', "the policy buys -1 machines; buy 0 to"),
@@ -277,4 +311,4 @@ def test_damaged_documents(instances, mutation, family):
                 find_family(family).verify(instance, outcome.solution)
         except (MethodError, VerifyError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             refused += 1
-    assert refused > 10 or family == "sharing"
+    assert refused > 10 or family in ("sharing", "placement")

@@ -8,6 +8,7 @@ import pytest
 
 import schedgap.instances.fairness
 import schedgap.instances.harvest
+import schedgap.instances.placement
 import schedgap.instances.provisioning
 import schedgap.instances.reconfiguration
 import schedgap.instances.sharing
@@ -31,6 +32,8 @@ def test_every_family_has_an_instance_and_a_solution():
         "schedgap/fairness-solution/1",
         "schedgap/sharing/1",
         "schedgap/sharing-solution/1",
+        "schedgap/placement/1",
+        "schedgap/placement-solution/1",
         "schedgap/harvest/1",
         "schedgap/harvest-solution/1",
     ]

@@ -13,12 +13,17 @@ from schedgap.instances.family import FAMILIES
 SPECIAL = {"pipe": os.mkfifo, "device": lambda path: path.symlink_to("/dev/zero")}
 # Formats that are read from a folder, and what they need beside a file.
 FOLDERS = {"azure-v1": "flav_map.txt", "openb-constraints": "openb_node_list_all_node.csv"}
-NEEDED = {"kubernetes": "catalogue", "csv": "tasks", "slurm": "machines"}
+NEEDED = {
+    "provisioning/kubernetes": "catalogue",
+    "provisioning/csv": "tasks",
+    "reconfiguration/slurm": "machines",
+    "placement/openb": "nodes",
+}
 COMMANDS = (
     *("verify X solution.json", "verify instance.json X", "gap X", "export X --formulation assignment --out x.mps"),
     *("gap instance.json --solution X", "gap instance.json --solution s=X", "gap instance.json --program p=X"),
     *("run X", "run smoke --out OUT", "history page --file X -o p.html"),
-    *("run alibaba --trace X", "certify X instance.json", "certify proof.json X", "certify X", "floor X"),
+    *("run alibaba --trace X", "certify X instance.json", "certify proof.json X", "certify X", "floor X", "capacity X"),
     *("floor instance.json --catalogue X", "import kubernetes instance.json --catalogue X -o x.json"),
     *(
         "import bpplib X -o x.json",
@@ -79,8 +84,9 @@ def test_every_format_refuses_them(tmp_path, kind):
                 path = path / "pods.csv"
             special.parent.mkdir(parents=True, exist_ok=True)
             SPECIAL[kind](special)
-            other = {NEEDED[name]: str(path)} if name in NEEDED and family.name != "waiting" else {}
-            if name == "csv":
+            full = f"{family.name}/{name}"
+            other = {NEEDED[full]: str(path)} if full in NEEDED else {}
+            if full == "provisioning/csv":
                 other["machines"] = str(path)
             with pytest.raises(InstanceError, match=rf"{special}: cannot be read \(it is a {kind}"):
-                Source(family.name, "importer", name, None if name == "csv" else path, other).build()
+                Source(family.name, "importer", name, None if full == "provisioning/csv" else path, other).build()

@@ -111,9 +111,11 @@ def test_machines_that_run_without_tasks():
 def test_failed_runs_are_told():
     """Each point of the front says why it has no plan; what failed twice in the same way is not tried again."""
     result = floor(cluster(), time_limit_s=10, memory_mib=1)
-    first, second, last = result.problems
-    assert first.startswith("with any number of moves: ")
-    assert second.startswith("with at most 0 moves: ")
+    *told, last = result.problems
+    # "killed over 1 MiB" and "MemoryError" are two ways, between which chance decides.
+    assert len(told) in (2, 3)
+    assert told[0].startswith("with any number of moves: memory, ")
+    assert told[1].startswith("with at most 0 moves: memory, ")
     assert last == "portfolio is not tried on further points: it failed 2 times in the same way (memory)."
     # What a run had found before it was killed stands, so that a point may have a plan all the same.
     assert all((point.plan is None) == (point.why is not None) for point in result.front)

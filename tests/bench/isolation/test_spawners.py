@@ -16,18 +16,22 @@ from schedgap.bench.isolation.spawners import MOST_KEPT, end_spawners, give_back
 
 
 @pytest.fixture(autouse=True)
-def _nothing_kept():
-    end_spawners()
+def _nothing_kept(request):
+    if "kept" not in request.fixturenames:
+        end_spawners()
     yield
-    end_spawners()
+    if "kept" not in request.fixturenames:
+        end_spawners()
 
 
 @pytest.fixture
 def kept():
-    """An idle spawner."""
+    """An idle spawner, and no other: that of the test before, if it is idle still."""
     pool = Pool(["provisioning"])
     pool._wait_until_ready()
     pool.close()
+    while [pool._spawner] != spawners._IDLE:
+        spawners._IDLE.pop(spawners._IDLE[0] is pool._spawner).end()
     return pool._spawner
 
 

@@ -43,6 +43,10 @@ def decide(seen):
 def decide(seen):
     return seen["job"][seen["fitting"][-1]]
 """,
+    "placement": """
+def decide(seen):
+    return seen["fitting"][-1]
+""",
     "waiting": """
 def decide(seen):
     if seen["num_machines"] is None: return {"buy": 2, "wait_limit_s": 600}
@@ -71,6 +75,10 @@ def last_fitting(seen):
     return seen.job[seen.fitting[-1]]
 
 
+def last_node(seen):
+    return seen.fitting[-1]
+
+
 def first_fit_or_rent(seen):
     if seen.num_machines is None:
         return Buy(2, 600.0)
@@ -86,6 +94,7 @@ def on_free_vms(seen):
 TWINS = {
     "reconfiguration": one_machine_each,
     "sharing": last_fitting,
+    "placement": last_node,
     "waiting": first_fit_or_rent,
     "harvest": on_free_vms,
 }

@@ -66,11 +66,11 @@ def test_stepping_back_looks_at_more_and_leaves_the_master_as_it_was():
 def test_a_thousand_steps_are_no_thousand_calls():
     """Nothing is whole, so each step fixes one machine."""
     boxes = Boxes((1, 1, 1))
-    boxes.master.asked = boxes.master.left = np.array([3000, 0, 0])
+    boxes.master.asked = boxes.master.left = np.array([1500, 0, 0])
     boxes.near = lambda left, *_: type("Found", (), {"x": np.array([0, 0, 0, 0.5, 0, 0])})
     boxes.restrict = lambda left, cutoff: None
     parts, nodes = dive(boxes, None)
-    assert (len(parts), nodes) == (3000, 3000)
+    assert (len(parts), nodes) == (1500, 1500)
 
 
 @pytest.mark.parametrize(

@@ -50,17 +50,13 @@ def whole_runs(instance):
 
 def first_start(instance, job, vm, length, free, memory, most, cores):
     """Return the first start of a task of a job on a VM beside what is there, or None."""
-    for start in range(int(instance.arrival_ms[job]), HORIZON_MS - int(length)):
-        during = slice(start, start + int(length))
-        fits = (free[vm, during] >= instance.cores[job]).all() and (
-            memory[vm, during] >= instance.task_memory_mib[job]
-        ).all()
-        if fits:
-            used = free[:, during] < cores[:, during]
-            used[vm] = True
-            if (used.sum(axis=0) <= most).all():
-                return start
-    return None
+    used = free < cores
+    used[vm] = True
+    there = (free[vm] >= instance.cores[job]) & (memory[vm] >= instance.task_memory_mib[job])
+    there &= used.sum(axis=0) <= most
+    there[: instance.arrival_ms[job]] = False
+    starts = (start for start in np.flatnonzero(there) if start + length < HORIZON_MS)
+    return next((int(start) for start in starts if there[start : start + length].all()), None)
 
 
 def interruptible_runs(instance):
@@ -92,10 +88,12 @@ def interruptible_runs(instance):
             price = len(ready)
         else:
             price = len({job[t] for t in ready}) if instance.objective == "jobs" else int(at >= begun)
-        following = []
+        placed, following = [], []
         for size in range(len(ready), -1, -1):
             for chosen in itertools.combinations(ready, size):
-                if placeable(at, chosen):
+                # Less work at a moment is never better.
+                if not any(more.issuperset(chosen) for more in placed) and placeable(at, chosen):
+                    placed.append(set(chosen))
                     following.append(least(at + 1, tuple(each - (t in chosen) for t, each in enumerate(left))))
         return price + min(following)
 

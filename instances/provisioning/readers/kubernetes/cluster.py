@@ -93,8 +93,8 @@ def kubernetes(
     state = read_state(paths)
     leave_out(state)
     groups = list(state.groups.values())
-    constraints = [_constraint(state, group) for group in groups]
-    _shared_volumes(state, groups)
+    constraints = [constraint_of(state, group) for group in groups]
+    tell_shared_volumes(state, groups)
     excluding = exclusions(state, groups, constraints)
     nodes = running_nodes(state, listed_types, excluding, types_of_nodes(state, node_type, node_types))
     asked = [expression for constraint in constraints for expression in constraint.expressions()]
@@ -115,7 +115,7 @@ def kubernetes(
     return made.instance(name[:100], state, nodes)
 
 
-def _constraint(state: State, group: PodGroup) -> Constraint:
+def constraint_of(state: State, group: PodGroup) -> Constraint:
     """Return a group's constraint with the places of its volumes."""
     constraint = group.key.parts.constraint
     reached = []
@@ -129,7 +129,8 @@ def _constraint(state: State, group: PodGroup) -> Constraint:
     return constraint._replace(affinities=(*constraint.affinities, *dict.fromkeys(reached)))
 
 
-def _shared_volumes(state: State, groups: Sequence[PodGroup]) -> None:
+def tell_shared_volumes(state: State, groups: Sequence[PodGroup]) -> None:
+    """Say which pods share a volume that one node at a time can use."""
     users: Counter[str] = Counter()
     for group in groups:
         users.update(dict.fromkeys(group.key.claims, group.count))

@@ -89,9 +89,9 @@ def running_nodes(
     """
     types = {kind.name: kind for kind in catalogue.types}
     made, unpriced, elsewhere = [], [], []
-    held, taken, overfull, passing = _held(state, excluding), _taken(state, excluding), [], set()
+    held, taken, overfull, passing = held_by_node(state, excluding), taken_by_node(state, excluding), [], set()
     sizes = _sizes(state, types, type_of)
-    alike, raised = _alike(sizes, type_of), {}
+    alike, raised = alike_sizes(sizes, type_of), {}
     step = math.gcd(*(amount for group in state.groups.values() for name, amount in group.key.request if name == RAM))
     for name, node in state.nodes.items():
         labels, kind = node_labels(node), types.get(type_of[name])
@@ -111,7 +111,7 @@ def running_nodes(
         exact = less(sizes[name], taken[name]).get(RAM, 0)
         if step and left.get(RAM, 0) // step > max(exact, held[name][RAM]) // step:
             raised[name] = (alike[name][RAM] - sizes[name][RAM], sizes[name][RAM])
-        taints = _lasting(state, node, labels.get(POOL, ""))
+        taints = lasting_taints(state, node, labels.get(POOL, ""))
         if len(taints) < sum(taint.effect in FORBIDDING for taint in node.spec.taints):
             passing.add(name)
         parts = (alike[name], left, _devices(node, alike[name]), taken[name])
@@ -149,7 +149,7 @@ def _sizes(state: State, types: Mapping[str, MachineType], type_of: Mapping[str,
     """Return what is allocatable on each node; where that is not said, its capacity, or the size in the price list."""
     made, unsaid = {}, []
     for name, node in state.nodes.items():
-        allocatable, capacity = _amounts(node.status.allocatable), _amounts(node.status.capacity)
+        allocatable, capacity = amounts_of(node.status.allocatable), amounts_of(node.status.capacity)
         size = allocatable or capacity
         if CPU not in size or RAM not in size:
             unsaid.append(name)
@@ -164,7 +164,7 @@ def _sizes(state: State, types: Mapping[str, MachineType], type_of: Mapping[str,
     return made
 
 
-def _amounts(quantities: Quantities | None) -> dict[str, int]:
+def amounts_of(quantities: Quantities | None) -> dict[str, int]:
     """Return quantities in fine units, without those that are none."""
     made: dict[str, int] = {}
     for resource, quantity in (quantities or {}).items():
@@ -175,11 +175,11 @@ def _amounts(quantities: Quantities | None) -> dict[str, int]:
 
 def _devices(node: Node, allocatable: Mapping[str, int]) -> dict[str, int]:
     """Return what a node has of devices when all are well and there; their names have a domain."""
-    most = largest([dict(allocatable), _amounts(node.status.capacity)])
+    most = largest([dict(allocatable), amounts_of(node.status.capacity)])
     return {key: min(amount, UNLIMITED) for key, amount in most.items() if "/" in key}
 
 
-def _alike(sizes: Mapping[str, dict[str, int]], type_of: Mapping[str, str]) -> dict[str, dict[str, int]]:
+def alike_sizes(sizes: Mapping[str, dict[str, int]], type_of: Mapping[str, str]) -> dict[str, dict[str, int]]:
     """Return sizes in which nodes of a type whose bytes differ by less than a thousandth have those of the largest.
 
     The system reserves some KiB more on one node than on the next: a pod that asks for 10^9 bytes could tell each apart.
@@ -205,7 +205,7 @@ def with_gpus(kind: MachineType) -> dict[str, int]:
     return {kind.gpu_name: size.pop(GPU)} | size if GPU in size else size
 
 
-def _taken(state: State, excluding: Exclusions) -> defaultdict[str, Counter[str]]:
+def taken_by_node(state: State, excluding: Exclusions) -> defaultdict[str, Counter[str]]:
     """Return what DaemonSets and static pods take of each node: by node and resource. O(pods)."""
     taken: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for node, pods in state.mirrored.items():
@@ -219,7 +219,7 @@ def _taken(state: State, excluding: Exclusions) -> defaultdict[str, Counter[str]
     return taken
 
 
-def _held(state: State, excluding: Exclusions) -> defaultdict[str, Counter[str]]:
+def held_by_node(state: State, excluding: Exclusions) -> defaultdict[str, Counter[str]]:
     """Return what the pods that are packed take of each node: by node and resource."""
     held: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for group, more in zip(state.groups.values(), excluding.demand, strict=True):
@@ -229,7 +229,7 @@ def _held(state: State, excluding: Exclusions) -> defaultdict[str, Counter[str]]
     return held
 
 
-def _lasting(state: State, node: Node, pool: str) -> tuple[Taint, ...]:
+def lasting_taints(state: State, node: Node, pool: str) -> tuple[Taint, ...]:
     """Return the taints that last: none of those that a node of its NodePool has only while it starts."""
     starting = state.pools[pool].spec.template.spec.startup_taints if pool in state.pools else ()
     passing = {(taint.key, taint.effect) for taint in starting}

@@ -18,7 +18,7 @@ from schedgap.instances.documents.openings import open_given
 from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from typing_extensions import Buffer
 
@@ -47,6 +47,18 @@ class Annotations(Struct):  # those that matter
     gpu_fraction: str | None = field(name="gpu-fraction", default=None)
     gpu_memory: str | None = field(name="gpu-memory", default=None)
     gpu_milli: str | None = field(name="alibabacloud.com/gpu-milli", default=None)
+    # What only placement looks at: GPUs by device, their models, gangs, and GPUs that KAI and HAMi give.
+    gpu_count: str | None = field(name="alibabacloud.com/gpu-count", default=None)
+    gpu_index: str | None = field(name="alibabacloud.com/gpu-index", default=None)
+    gpu_mem_index: str | None = field(name="ALIYUN_COM_GPU_MEM_IDX", default=None)
+    gpu_model: str | None = field(name="alibabacloud.com/gpu-card-model", default=None)
+    fraction_devices: str | None = field(name="gpu-fraction-num-devices", default=None)
+    reserved_index: str | None = field(name="run.ai/reserve_for_gpu_index", default=None)
+    hami_devices: str | None = field(name="hami.io/vgpu-devices-allocated", default=None)
+    hami_register: str | None = field(name="hami.io/node-nvidia-register", default=None)
+    group_name: str | None = field(name="scheduling.k8s.io/group-name", default=None)
+    pod_group: str | None = field(name="scheduling.k8s.io/pod-group", default=None)
+    kai_group: str | None = field(name="pod-group-name", default=None)
 
 
 class Metadata(Struct, rename="camel"):
@@ -56,6 +68,7 @@ class Metadata(Struct, rename="camel"):
     annotations: Annotations | None = None
     owner_references: tuple[Owner, ...] = ()
     deletion_timestamp: str | None = None
+    creation_timestamp: str | None = None
 
 
 class Resources(Struct):
@@ -80,14 +93,20 @@ class Claim(Struct, rename="camel"):
     claim_name: str
 
 
-class Ephemeral(Struct):  # that it is one is enough
+class Ephemeral(Struct):  # that it is one is enough, and so for a path of the host
     pass
+
+
+class EmptyDir(Struct):
+    medium: str = ""
 
 
 class Volume(Struct, rename="camel"):
     name: str
     persistent_volume_claim: Claim | None = None
     ephemeral: Ephemeral | None = None
+    empty_dir: EmptyDir | None = None
+    host_path: Ephemeral | None = None
 
 
 class PodSpec(Struct, rename="camel"):
@@ -96,6 +115,7 @@ class PodSpec(Struct, rename="camel"):
     overhead: Quantities | None = None
     resources: Resources | None = None
     node_name: str = ""
+    priority: int | None = None
     host_network: bool = False
     node_selector: Raw = NOTHING
     affinity: Raw = NOTHING
@@ -258,6 +278,15 @@ class PodDisruptionBudget(Struct):
     status: PodDisruptionStatus = field(default_factory=PodDisruptionStatus)
 
 
+class PodGroupSpec(Struct, rename="camel"):
+    min_member: int | None = None
+
+
+class PodGroup(Struct):  # of Volcano, KAI and the coscheduling plug-in
+    metadata: Metadata
+    spec: PodGroupSpec = field(default_factory=PodGroupSpec)
+
+
 class NodeClaimStatus(Struct, rename="camel"):
     node_name: str = ""
     conditions: tuple[Condition, ...] = ()
@@ -273,6 +302,9 @@ KINDS: dict[str, type[Struct]] = {
     for kind in (Pod, Node, NodePool, NodeClaim, PersistentVolumeClaim, PersistentVolume, PodDisruptionBudget)
 }
 
+# What placement reads beside them.
+GROUPED: dict[str, type[Struct]] = {**KINDS, PodGroup.__name__: PodGroup}
+
 
 class _Head(Struct):
     kind: str = ""
@@ -287,8 +319,10 @@ class _Titled(Struct):
     metadata: _Named | None = None
 
 
-def read_objects(paths: Sequence[Path | str]) -> Iterator[tuple[str, str, Struct | InstanceError]]:
-    """Yield place, kind and object, or what is wrong with it, of each of `KINDS` in JSON files, or in those of a folder.
+def read_objects(
+    paths: Sequence[Path | str], kinds: Mapping[str, type[Struct]] = KINDS
+) -> Iterator[tuple[str, str, Struct | InstanceError]]:
+    """Yield place, kind and object, or what is wrong with it, of each of the kinds in JSON files, or in those of a folder.
 
     A file is a List, as `kubectl get -o json` prints it, or one object. Objects are decoded one by one from a file that is
     mapped into memory, so that no more than one of them is held.
@@ -307,30 +341,32 @@ def read_objects(paths: Sequence[Path | str]) -> Iterator[tuple[str, str, Struct
                 f"{path.name}: not JSON of kubectl ({error}); give what `kubectl get ... -o json` prints, in UTF-8."
             ) from None
         kind_of_list = head.kind.removesuffix("List")
-        if head.items is None and head.kind not in KINDS and not head.kind.endswith("List"):
+        if head.items is None and head.kind not in kinds and not head.kind.endswith("List"):
             raise InstanceError(
-                f"{path.name}: its kind is '{head.kind:.60}', neither a List nor one of {', '.join(KINDS)}; leave it out."
+                f"{path.name}: its kind is '{head.kind:.60}', neither a List nor one of {', '.join(kinds)}; leave it out."
             )
-        raws = [content] if head.items is None and head.kind in KINDS else head.items or []
+        raws = [content] if head.items is None and head.kind in kinds else head.items or []
         for number, raw in enumerate(raws):
             place = f"{path.name} item {number}"
-            yield from _objects(place, raw, kind_of_list)
+            yield from _objects(place, raw, kind_of_list, kinds)
 
 
-def _objects(place: str, raw: Buffer, kind_of_list: str) -> Iterator[tuple[str, str, Struct | InstanceError]]:
+def _objects(
+    place: str, raw: Buffer, kind_of_list: str, kinds: Mapping[str, type[Struct]]
+) -> Iterator[tuple[str, str, Struct | InstanceError]]:
     """Yield the object of an item, or those of a List that it is."""
-    head: _Head | InstanceError = _decoded(place, raw, _Head)
+    head: _Head | InstanceError = decoded(place, raw, _Head)
     if isinstance(head, InstanceError):
         raise InstanceError(f"{head}; correct the object or take it out.")
     # Lists of one kind may leave it to the list.
     kind = head.kind or kind_of_list
     if not kind:
         raise InstanceError(f"{place}: it has no kind; correct the object or take it out.")
-    if kind in KINDS:
-        yield place, kind, _decoded(f"{place}, {kind}", raw, KINDS[kind])
-    elif kind == "List" or (kind.endswith("List") and kind.removesuffix("List") in KINDS):
+    if kind in kinds:
+        yield place, kind, decoded(f"{place}, {kind}", raw, kinds[kind])
+    elif kind == "List" or (kind.endswith("List") and kind.removesuffix("List") in kinds):
         for number, item in enumerate(head.items or ()):
-            yield from _objects(f"{place}, {number}", item, kind.removesuffix("List"))
+            yield from _objects(f"{place}, {number}", item, kind.removesuffix("List"), kinds)
 
 
 def decode(raw: Buffer | Raw, kind: Any) -> Any:
@@ -371,7 +407,8 @@ def _mapped(path: Path) -> Buffer:
     return memoryview(content)[3:] if content[:3] == b"\xef\xbb\xbf" else content
 
 
-def _decoded(place: str, raw: Buffer, kind: type[Struct]) -> Any:
+def decoded(place: str, raw: Buffer | Raw, kind: type[Struct]) -> Any:
+    """Return an object, or what is wrong with it and where."""
     try:
         return decode(raw, kind)
     except InstanceError as error:

@@ -36,8 +36,10 @@ from schedgap.instances.provisioning.readers.quantities import listed
 from schedgap.instances.provisioning.running import HELD, NO_SCALE_DOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from msgspec import Struct
 
     from schedgap.instances.provisioning.readers.kubernetes.objects import NodeTerms, Owner
 
@@ -249,9 +251,19 @@ class State:
 
 
 def read_state(paths: Sequence[Path | str]) -> State:
-    """Read the objects of a cluster; memory grows by what is distinct, not by what a pod's document holds.
+    """Read the objects of a cluster from files; see `gathered`."""
+    return gathered(read_objects(paths))
+
+
+def gathered(
+    given: Iterable[tuple[str, str, Struct | InstanceError]],
+    watch: Callable[[Pod, str, PodGroup], None] | None = None,
+) -> State:
+    """Take in the objects of a cluster; memory grows by what is distinct, not by what a pod's document holds.
 
     What is malformed, or there twice, is left out by name: without a pod or a volume no floor rises.
+
+    given : place, kind and object, as `read_objects` yields them. watch : gets each pod that is in a group, its name, and it.
 
     Raises
     ------
@@ -260,7 +272,7 @@ def read_state(paths: Sequence[Path | str]) -> State:
     """
     state, cache = State(), PartsCache()
     seen: set[tuple[str, str]] = set()
-    for place, kind, item in read_objects(paths):
+    for place, kind, item in given:
         if isinstance(item, InstanceError):
             if kind == NodePool.__name__:
                 raise InstanceError(f"{item}; correct the object or take it out.")
@@ -274,7 +286,8 @@ def read_state(paths: Sequence[Path | str]) -> State:
         seen.add((kind, name))
         try:
             if isinstance(item, Pod):
-                _add_pod(state, cache, item, name)
+                if (group := _add_pod(state, cache, item, name)) is not None and watch is not None:
+                    watch(item, name, group)
             elif isinstance(item, Node):
                 state.nodes[meta.name] = item
             elif isinstance(item, NodePool):
@@ -310,12 +323,13 @@ def _put_in_order(state: State) -> None:
         group.on = dict(sorted(group.on.items()))
 
 
-def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
+def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> PodGroup | None:
+    """Take in a pod, and return the group that it is in; None of one that is not packed."""
     meta, spec, report = pod.metadata, pod.spec, state.report
     state.pods += 1
     if pod.status.phase in ENDED:
         report.left_out[f"ended ({pod.status.phase})"][name] += 1
-        return
+        return None
     owner = next((owner for owner in meta.owner_references if owner.controller), None)
     request, ports, notes = pod_request(pod), _host_ports(pod), meta.annotations
     if spec.node_name and meta.deletion_timestamp is None:
@@ -324,26 +338,26 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
         report.left_out[MIRROR][name] += 1
         if spec.node_name:
             state.mirrored.setdefault(spec.node_name, {})[name.removesuffix(f"-{spec.node_name}")] = request
-        return
+        return None
     parts = cache.parts(spec)
     if owner is not None and owner.kind == "DaemonSet":
         full = f"{meta.namespace}/{owner.name}"
         report.left_out[PER_NODE][full] += 1
         if spec.node_name:
             state.daemon_sets.setdefault(full, DaemonSet(parts, ports)).requests[spec.node_name] = request
-        return
+        return None
     title = _title(pod, owner)
     full = f"{meta.namespace}/{title}"
     if meta.deletion_timestamp is not None:
         report.left_out[TERMINATING][full] += 1
-        return
+        return None
     if spec.scheduling_gates and not spec.node_name:
         report.left_out[GATED][full] += 1
-        return
+        return None
     if spec.node_name and parts.constraint.is_for_node(spec.node_name):
         report.left_out[PINNED][full] += 1
         state.daemon_sets[f"pod {name}"] = DaemonSet(parts, ports, {spec.node_name: request}, pinned=True)
-        return
+        return None
     state.jobs += owner is not None and owner.kind == "Job"
     claims = _claims(pod)
     marks = []
@@ -368,6 +382,7 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> None:
         group.held.update((spec.node_name, mark) for mark in marks)
     else:
         group.pending += 1
+    return group
 
 
 def _title(pod: Pod, owner: objects.Owner | None) -> str:

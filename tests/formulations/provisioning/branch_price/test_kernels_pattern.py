@@ -1,5 +1,6 @@
 """The search against trying all contents."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -51,14 +52,16 @@ def drawn(seed, num_resources, *, is_hard, spare=FREE):
 
 
 def worths(goods, capacity, allowed, pairs, cuts):
-    """Yield the value of each content that fits."""
-    for content in itertools.product(*(range(int(n) + 1) for n in allowed)):
-        content = np.array(content)
-        meets = any(content[a] and content[b] for a, b in pairs)
-        left = capacity - content @ goods.size
-        if (left >= 0).all() and left[0] <= goods.spare and not meets:
-            penalty = sum(price * (content[list(items)].sum() // 2) for items, price in cuts)
-            yield int(goods.value @ content - penalty), content
+    """Return (value, content) of each content that fits."""
+    contents = np.array(list(itertools.product(*(range(int(n) + 1) for n in allowed))))
+    left = capacity - contents @ goods.size
+    fits = (left >= 0).all(axis=1) & (left[:, 0] <= goods.spare)
+    for a, b in pairs:
+        fits &= (contents[:, a] == 0) | (contents[:, b] == 0)
+    worth = contents @ goods.value
+    for items, price in cuts:
+        worth -= price * (contents[:, items].sum(axis=1) // 2)
+    return list(zip(worth[fits].tolist(), contents[fits], strict=True))
 
 
 def searched(goods, capacity, allowed, target, effort=ALL, price=None, rows=1):
@@ -134,6 +137,7 @@ def test_finds_a_content_for_each_candidate_of_the_root(seed, is_hard, each):
     assert each < 10**9 or top == upper
 
 
+@functools.cache
 def long_list(seed, num, is_hard):
     """Return goods of which a machine holds at most three, capacity, and the worth of every content that fits."""
     rng = np.random.default_rng(seed)
@@ -156,10 +160,13 @@ def long_list(seed, num, is_hard):
         )
     worth = {}
     for number in (1, 2, 3):
-        for items in itertools.combinations(range(num), number):
-            if (size[list(items)].sum(axis=0) <= capacity).all() and not (is_hard and {0, 1} <= set(items)):
-                loss = 40 * (len({0, 2, 3} & set(items)) // 2) if is_hard else 0
-                worth[items] = int(goods.value[list(items)].sum()) - loss
+        items = np.array(list(itertools.combinations(range(num), number)))
+        fits = (size[items].sum(axis=1) <= capacity).all(axis=1)
+        value = goods.value[items].sum(axis=1)
+        if is_hard:
+            fits &= np.isin(items, (0, 1)).sum(axis=1) < 2
+            value -= 40 * (np.isin(items, (0, 2, 3)).sum(axis=1) // 2)
+        worth.update(zip(map(tuple, items[fits].tolist()), value[fits].tolist(), strict=True))
     return goods, capacity, worth
 
 

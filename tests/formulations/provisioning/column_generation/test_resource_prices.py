@@ -121,7 +121,7 @@ def test_three_tasks_of_two_cores_need_three_machines_of_three(snapshot):
 
 def test_cuts_never_pass_the_optimum(random_instance, optimum):
     number = higher = 0
-    for seed in range(40):
+    for seed in range(20):
         instance = random_instance(seed)
         bound, cuts = cut(instance)
         fluid = ResourceRelaxation(instance, group_weights(instance))

@@ -1,0 +1,217 @@
+"""What bounds and packers see of an instance: pods that are alike, and nodes that are alike.
+
+    minimise    sum_c value[c] y[c]                             y[c]: pods of class c that are refused
+    subject to  y[c] + sum_k sum_p p[c] x[k, p] >= counts[c]    for each class c
+                sum_p x[k, p] <= numbers[k]                     for each kind of node k; x[k, p] of them hold content p
+
+A content is what one node can hold. With prices w[c] >= 0 a pod, at most its value where it may be refused, and z[k] no less
+than any content of a node of kind k is worth,
+
+    refused value >= sum_c counts[c] w[c] - sum_k numbers[k] z[k]
+
+for every placement: what is placed is worth no more than the z of all nodes, what is refused no more than its value. Prices are
+whole numbers at a scale, so this is a sum that anyone can check. Gangs are left out, and that pods which may move do so at
+most so often: both only add to what is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.formulations.placement.kernels_node import Items, search, tune
+from schedgap.instances.placement.model import ONE, devices_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from schedgap.instances.arrays import BoolArray, IntArray
+    from schedgap.instances.placement.model import PlacementInstance
+
+# Bits of the dearest price of a pod, and of what a pod that must be placed is worth more than the dearest value.
+BITS, FORCED_BITS = 36, 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packing:
+    """C classes of pods and K kinds of nodes; R resources.
+
+    demand : (C, R). gpus, milli : (C,), of a GPU that it takes. counts : (C,) pods. value : (C,) of a pod, -1 where it must be
+    placed. classes : (C,), of the instance. free : (K, R), of a node. left : (K, G), thousandths of its GPUs, the fullest first.
+    numbers : (K,) nodes. types : (K,), of the instance. fits : (C, K) bool. kinds : (N,), of each node. step : every value is a
+    multiple of it.
+    """
+
+    demand: IntArray
+    gpus: IntArray
+    milli: IntArray
+    counts: IntArray
+    value: IntArray
+    classes: IntArray
+    free: IntArray
+    left: IntArray
+    numbers: IntArray
+    types: IntArray
+    fits: BoolArray
+    kinds: IntArray
+    step: int
+
+    @property
+    def is_forced(self) -> BoolArray:
+        """(C,) bool: which pods must be placed."""
+        forced: BoolArray = self.value < 0
+        return forced
+
+    @property
+    def dearest(self) -> int:
+        """What a pod that must be placed is worth at most in prices: more than any other."""
+        return max(1, int(self.value.max(initial=0))) << FORCED_BITS
+
+    @property
+    def scale(self) -> int:
+        """How many parts of a thousandth are one of prices."""
+        return int(1 << max(0, BITS - self.dearest.bit_length()))
+
+    @property
+    def units(self) -> int:
+        """Thousandths of a GPU in which all shares, and all that is left of GPUs, are whole."""
+        return int(np.gcd.reduce(np.concatenate((self.milli, self.left.ravel(), [ONE]))))
+
+    def bounded(self, prices: Sequence[int], worth: int, scale: int) -> int:
+        """Return the refused value that is proven. prices : of a pod of each class. worth : of all nodes, at most."""
+        counts: list[int] = self.counts.tolist()
+        total = sum(count * price for count, price in zip(counts, prices, strict=True)) - worth
+        return max(0, -(-total // (scale * self.step))) * self.step
+
+    def clipped(self, prices: np.ndarray) -> IntArray:
+        """Return valid prices, from any, in thousandths: rounded down, not negative, and at most the pods' values."""
+        most = np.where(self.is_forced, self.dearest, self.value).astype(np.float64)
+        clipped: IntArray = np.floor(np.clip(prices, 0, most) * self.scale).astype(np.int64)
+        return clipped
+
+
+def packing_of(instance: PlacementInstance, *, stay: bool = False) -> Packing:
+    """Return the packing of an instance. stay : what runs stays where it is, though it may move."""
+    fixed = instance.is_running & (stay | ~instance.movable | (instance.max_moves == 0))
+    forced = instance.is_running & ~fixed
+    free = instance.capacity[instance.node2type].copy()
+    most_gpus = int(instance.num_gpus.max(initial=0))
+    left = np.where(np.arange(most_gpus) < instance.num_gpus[instance.node2type, None], ONE, 0)
+    node, classes = instance.running_node[fixed], instance.pod2class[fixed]
+    np.subtract.at(free, node, instance.demand[classes])
+    np.subtract.at(left, node, devices_of(instance.running_gpus[fixed], most_gpus) * instance.gpu_milli[classes, None])
+    states = np.hstack((instance.node2type[:, None], free, -np.sort(-left, axis=1)))
+    alike, kinds, numbers = np.unique(states, axis=0, return_inverse=True, return_counts=True)
+    resources = free.shape[1]
+    size = len(instance.class_names)
+    counts = [np.bincount(instance.pod2class[some], minlength=size) for some in (~instance.is_running, forced)]
+    which = np.concatenate([np.flatnonzero(some) for some in counts])
+    must = np.repeat((False, True), [np.count_nonzero(some) for some in counts])
+    free, left = alike[:, 1 : 1 + resources], alike[:, 1 + resources :]
+    demand, gpus, milli = instance.demand[which], instance.gpus[which], instance.gpu_milli[which]
+    fits = instance.admits[np.ix_(which, alike[:, 0])] & (
+        (left[None] >= np.maximum(milli, 1)[:, None, None]).sum(axis=2) >= gpus[:, None]
+    )
+    for r in range(resources):
+        fits &= demand[:, r : r + 1] <= free[:, r]
+    return Packing(
+        demand=demand,
+        gpus=gpus,
+        milli=milli,
+        counts=np.concatenate([some[some > 0] for some in counts]),
+        value=np.where(must, -1, instance.value[which]),
+        classes=which,
+        free=free,
+        left=left,
+        numbers=numbers,
+        types=alike[:, 0],
+        fits=fits,
+        kinds=kinds.ravel(),
+        step=max(1, math.gcd(*instance.value[which[~must]].tolist())),
+    )
+
+
+class Pricing:
+    """The dearest content of a node of each kind, at changing prices of pods.
+
+    price : (K, R), of resources, the last that were good.
+    """
+
+    def __init__(self, packing: Packing) -> None:
+        self.packing = packing
+        self.price, self.units = np.zeros_like(packing.free), packing.units
+        self._prepared = [self._prepare(k) for k in range(packing.numbers.size)]
+
+    def _prepare(self, k: int) -> tuple[IntArray, IntArray]:
+        """Return the classes that fit a kind of node, in the order of `kernels_node`, and how many of each a node would hold."""
+        packing = self.packing
+        inside = np.flatnonzero(packing.fits[:, k])
+        rank = np.where(packing.milli == ONE, 0, np.where(packing.gpus > 0, 1, 2))[inside]
+        order = np.lexsort((-packing.milli[inside], -packing.gpus[inside], rank))
+        inside = inside[order]
+        demand, free = packing.demand[inside], packing.free[k]
+        most = np.full(inside.size, np.iinfo(np.int64).max)
+        for r in range(free.size):
+            used = demand[:, r] > 0
+            most[used] = np.minimum(most[used], free[r] // demand[used, r])
+        per_gpu = packing.left[k] // np.maximum(packing.milli[inside], 1)[:, None]
+        by_gpu = per_gpu.sum(axis=1) // np.maximum(packing.gpus[inside], 1)
+        return inside, np.where(packing.gpus[inside] > 0, np.minimum(most, by_gpu), most)
+
+    def items(self, k: int, prices: IntArray, counts: IntArray) -> tuple[Items, IntArray]:
+        """Return what may be on a node of a kind at prices (C,), without what others are no worse than, and its classes."""
+        packing, (inside, fitting) = self.packing, self._prepared[k]
+        kept = (prices[inside] > 0) & (counts[inside] > 0)
+        inside, fitting = inside[kept], fitting[kept]
+        inside = inside[~self._dominated(inside, fitting, prices, counts)]
+        gpus, milli = packing.gpus[inside], packing.milli[inside]
+        left, units = packing.left[k], self.units
+        items = Items(
+            int(np.count_nonzero(milli == ONE)),
+            int(np.count_nonzero(gpus)),
+            gpus,
+            milli // units,
+            np.ascontiguousarray(packing.demand[inside]),
+            counts[inside],
+            packing.free[k],
+            left[left > 0] // units,
+            ONE // units,
+        )
+        return items, inside
+
+    def _dominated(self, inside: IntArray, fitting: IntArray, prices: IntArray, counts: IntArray) -> BoolArray:
+        """(n,) bool: in whose place others, of which there are enough, are worth no less and take no more."""
+        packing = self.packing
+        demand, worth = packing.demand[inside], prices[inside]
+        gpus, milli = packing.gpus[inside], packing.milli[inside]
+        n = inside.size
+        better = (worth[:, None] > worth) | ((worth[:, None] == worth) & (np.arange(n)[:, None] < np.arange(n)))
+        better &= (counts[inside] >= fitting)[:, None]
+        better &= (gpus[:, None] <= gpus) & (milli[:, None] <= milli)
+        for r in range(demand.shape[1]):
+            better &= demand[:, r : r + 1] <= demand[:, r]
+        gone: BoolArray = better.any(axis=0)
+        return gone
+
+    def best(self, k: int, prices: IntArray, node_limit: int, counts: IntArray | None = None) -> tuple[int, IntArray]:
+        """Return what no content of a kind is worth more than, and a dear one: (B + 1, C), as in `kernels_node`.
+
+        prices : (C,). node_limit : states that the search looks at, 0 for no search. counts : (C,), where there are fewer pods.
+        """
+        items, inside = self.items(k, prices, self.packing.counts if counts is None else counts)
+        worth = prices[inside]
+        content = np.zeros((items.bins.size + 1, inside.size), np.int64)
+        bound, found = tune(items, worth, self.price[k], content)
+        if node_limit and found < bound:
+            _, bound = search(items, worth, self.price[k], bound, node_limit, content)
+        spread = np.zeros((content.shape[0], prices.size), np.int64)
+        spread[:, inside] = content
+        return int(bound), spread
+
+
+def allocated_percent(instance: PlacementInstance, bound: int) -> float:
+    """Return how many per cent of all GPUs' value are allocated at most, where values are GPUs."""
+    return round(100 * (instance.total_value - bound) / max(1, instance.gpu_capacity), 3)

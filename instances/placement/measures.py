@@ -1,0 +1,102 @@
+"""Figures of a placement beside its objective: what is allocated and idle, as pods arrive and in the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.picture import MAX_BARS, Bar, Curve, Part, Picture, rounded
+from schedgap.instances.placement.model import NOWHERE, ONE, use
+from schedgap.instances.placement.power import is_known, power_w
+from schedgap.instances.placement.verify import moves
+from schedgap.instances.units import resource_scales
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import FloatArray, IntArray
+    from schedgap.instances.placement.model import Placement, PlacementInstance
+
+PERCENT = 100
+# Where the paper's experiments are read, in per cent of all GPUs that have arrived.
+MARKS = (50, 80, 90, 95, 100, 105, 110, 120, 130)
+
+
+def measures(instance: PlacementInstance, placement: Placement) -> dict[str, float]:
+    """Return the figures of a feasible placement.
+
+    placed_pods, refused_pods, and moves where pods run. allocated_percent, idle_percent : of all GPUs, in the end.
+    idle_at_N : idle GPUs in per cent of all when pods that ask for N per cent of all GPUs have arrived: the mean over the
+    arrivals that round to it, as the paper's experiments are read; N is 50, 80, 90, 95, 100, 105, 110, 120, 130.
+    nodes_used, and `*_utilisation`, the share of each resource that pods take on all nodes. power_w : what nodes draw in the
+    end, where it is known of all models.
+    """
+    placed = placement.node != NOWHERE
+    figures = {"placed_pods": float(placed.sum()), "refused_pods": float((~placed).sum())}
+    if instance.is_running.any():
+        figures["moves"] = float(moves(instance, placement))
+    figures["nodes_used"] = float(np.unique(placement.node[placed]).size)
+    if instance.gpu_capacity:
+        arrived, allocated = over_arrivals(instance, placement)
+        figures["allocated_percent"] = float(allocated[-1])
+        figures["idle_percent"] = float(PERCENT - allocated[-1])
+        for mark in MARKS:
+            if (here := np.rint(arrived) == mark).any():
+                figures[f"idle_at_{mark}"] = float(PERCENT - allocated[here].mean())
+    if is_known(instance):
+        figures["power_w"] = float(power_w(instance, placement))
+    used, _ = use(instance, placement.node, placement.gpus)
+    total = instance.capacity[instance.node2type].sum(axis=0)
+    for r, name in enumerate(instance.resources):
+        if total[r]:
+            figures[f"{name.removesuffix('_gib').removesuffix('_mib')}_utilisation"] = float(
+                used[:, r].sum() / total[r]
+            )
+    return figures
+
+
+def over_arrivals(instance: PlacementInstance, placement: Placement) -> tuple[FloatArray, FloatArray]:
+    """Return (P,) each: what has arrived after each pod, and what is allocated, in per cent of all GPUs."""
+    milli = (instance.gpus * instance.gpu_milli)[instance.pod2class]
+    held = np.where(placement.node != NOWHERE, milli, 0)
+    return PERCENT * np.cumsum(milli) / instance.gpu_capacity, PERCENT * np.cumsum(held) / instance.gpu_capacity
+
+
+def picture(instance: PlacementInstance, placement: Placement) -> Picture:
+    """Return what nodes hold, those with equal contents once, and what is allocated as pods arrive."""
+    placed = np.flatnonzero(placement.node != NOWHERE)
+    holds: dict[tuple[int, tuple[tuple[int, int], ...]], int] = {}
+    order = placed[np.argsort(placement.node[placed], kind="stable")]
+    cuts = np.searchsorted(placement.node[order], np.arange(instance.num_nodes + 1))
+    for node in range(instance.num_nodes):
+        classes, counts = np.unique(instance.pod2class[order[cuts[node] : cuts[node + 1]]], return_counts=True)
+        content = tuple(zip(classes.tolist(), counts.tolist(), strict=True))
+        key = (int(instance.node2type[node]), content)
+        holds[key] = holds.get(key, 0) + 1
+    most = sorted(holds.items(), key=lambda item: -item[1])[:MAX_BARS]
+    bars = tuple(
+        Bar(
+            instance.type_names[t],
+            repeat,
+            _amounts(instance, instance.capacity[t], int(instance.num_gpus[t]) * ONE),
+            tuple(
+                Part(
+                    instance.class_names[c],
+                    count,
+                    _amounts(instance, instance.demand[c], int(instance.gpus[c] * instance.gpu_milli[c])),
+                )
+                for c, count in content
+            ),
+        )
+        for (t, content), repeat in most
+    )
+    curves: tuple[Curve, ...] = ()
+    if instance.gpu_capacity:
+        arrived, allocated = over_arrivals(instance, placement)
+        shown = np.unique(np.linspace(0, arrived.size - 1, 120).astype(np.int64))
+        x, y = rounded(arrived[shown]), rounded(allocated[shown])
+        curves = (Curve("GPUs allocated", "per cent arrived", "per cent allocated", x, y, is_step=True),)
+    return Picture(("GPUs", *instance.resources), bars, instance.num_nodes - sum(repeat for _, repeat in most), curves)
+
+
+def _amounts(instance: PlacementInstance, resources: IntArray, milli: int) -> tuple[float, ...]:
+    return (milli / ONE, *(resources / resource_scales(instance.resources)).tolist())

@@ -1,0 +1,295 @@
+"""What a running cluster holds and what of it is idle, by cause; how many more pods of a class fit, without any search.
+
+Letters as in `model`: T node types, N nodes, C pod classes, P pods, R resources, G GPUs of a node.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from schedgap.instances.placement.model import (
+    ANY,
+    NO_GANG,
+    NOWHERE,
+    ONE,
+    PlacementInstance,
+    devices_of,
+    open_start,
+    use,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from schedgap.instances.arrays import BoolArray, IntArray
+
+# More than any node holds, for pods that ask for nothing.
+UNLIMITED = 2**40
+GPUS = "GPUs"
+# How the names of types begin whose nodes take no pods now.
+CLOSED = "closed, "
+ELSEWHERE, SHUT = "on nodes that do not admit it", "on closed nodes"
+SCATTERED, REST = "too few GPUs on a node", "too little on a node"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Room:
+    """What is free beside pods. left : (N, R) int64. milli : (N, G) int64, thousandths of each GPU, -1 where there is none.
+
+    taken : (N, G) int64, bit s for each slice s of a GPU that MIG divides.
+    """
+
+    left: IntArray
+    milli: IntArray
+    taken: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """What of a resource, or of the GPUs, is idle for a class. usable : what more pods of it could take now.
+
+    causes : what they cannot take, by why. In the units of the instance; thousandths of GPUs.
+    """
+
+    what: str
+    idle: int
+    usable: int
+    causes: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Nodes alike but for small differences. used, total : by resource, and of `GPUs` where there are some."""
+
+    name: str
+    nodes: int
+    used: dict[str, int]
+    total: dict[str, int]
+
+
+def room_of(instance: PlacementInstance, pods: BoolArray) -> Room:
+    """Return what is free beside some of the pods that run. pods : (P,) bool. O(P (R + G) + N (R + G))."""
+    node = np.where(pods, instance.running_node, NOWHERE)
+    used, milli = use(instance, node, instance.running_gpus)
+    there = np.arange(milli.shape[1]) < instance.num_gpus[instance.node2type, None]
+    taken = np.zeros_like(milli)
+    if instance.slices is not None and instance.running_start is not None:
+        size = instance.slices[instance.pod2class]
+        sliced = np.flatnonzero((node != NOWHERE) & (size > 0))
+        gpu = devices_of(instance.running_gpus[sliced], milli.shape[1]).argmax(axis=1)
+        # No two pods hold the same slice.
+        np.add.at(taken, (node[sliced], gpu), ((1 << size[sliced]) - 1) << instance.running_start[sliced])
+    return Room(instance.capacity[instance.node2type] - used, np.where(there, ONE - milli, -1), taken)
+
+
+def fitting(instance: PlacementInstance, room: Room, c: int) -> IntArray:
+    """(N,) int64: how many more pods of a class each node holds as it is, exactly. O(N (R + G))."""
+    counts = _counts(instance, room, c)
+    return np.minimum.reduce([*counts.values()]) if counts else np.full(instance.num_nodes, UNLIMITED)
+
+
+def _counts(instance: PlacementInstance, room: Room, c: int) -> dict[str, IntArray]:
+    """Return (N,) int64 for each resource that a class asks for, and GPUs: how many pods that alone would hold; GPUs first."""
+    admitted = instance.admits[c, instance.node2type] & instance.divides_as_asked()[c, instance.node2type]
+    counts: dict[str, IntArray] = {}
+    if instance.slices is not None and instance.slices[c]:
+        counts[GPUS] = _slots(instance, room, c)
+    elif instance.gpus[c]:
+        each = np.maximum(room.milli, 0) // instance.gpu_milli[c]
+        counts[GPUS] = each.sum(axis=1) // instance.gpus[c]
+    for r, name in enumerate(instance.resources):
+        if instance.demand[c, r]:
+            counts[name] = room.left[:, r] // instance.demand[c, r]
+    return {name: np.where(admitted, count, 0) for name, count in counts.items()}
+
+
+def _slots(instance: PlacementInstance, room: Room, c: int) -> IntArray:
+    """(N,) int64: how many pods of a class find slices on the GPUs of each node: of equal length, the last ones go first."""
+    kind, taken = instance.node2type[:, None], room.taken.copy()
+    assert instance.slices is not None
+    block, found = (1 << int(instance.slices[c])) - 1, np.zeros(instance.num_nodes, np.int64)
+    while True:
+        start = open_start(instance, c, kind, taken)
+        is_open = (start >= 0) & (room.milli >= 0)
+        if not is_open.any():
+            return found
+        taken = np.where(is_open, taken | block << np.maximum(start, 0), taken)
+        found += is_open.sum(axis=1)
+
+
+def counted(instance: PlacementInstance) -> IntArray:
+    """(C,) int64: how many pods of each class run."""
+    return np.bincount(instance.pod2class[instance.is_running], minlength=len(instance.class_names))
+
+
+def at_most(instance: PlacementInstance, now: Room, tied: Room, c: int) -> int:
+    """Return what no plan holds more of: pods of a class beside those that run, whichever of these move. O(N (R + G)).
+
+    That is what each node could hold beside pods that may not move, and no more than what is free anywhere.
+    now, tied : what is free beside all that runs, and beside what may not move.
+    """
+    free = dict(zip(instance.resources, now.left.sum(axis=0).tolist(), strict=True))
+    limits = [int(fitting(instance, tied, c).sum())]
+    limits += [free[name] // d for name, d in zip(instance.resources, instance.demand[c].tolist(), strict=True) if d]
+    if instance.gpus[c]:
+        limits.append(int(np.maximum(now.milli, 0).sum()) // int(instance.gpus[c] * instance.gpu_milli[c]))
+    return min(limits)
+
+
+def stranded(instance: PlacementInstance, room: Room, c: int) -> list[Idle]:
+    """Return what is idle of all that a class asks for, and why its pods cannot take it: GPUs first. O(N (R + G)).
+
+    On each node, what the scarcest other resource leaves is lacking that resource; what remains when no further pod could
+    have its part is less than one asks for, of GPUs not whole.
+    """
+    counts = _counts(instance, room, c)
+    if not counts:
+        return []
+    fits = np.minimum.reduce([*counts.values()])
+    names = list(counts)
+    scarce = np.argmin(np.stack([counts[name] for name in names]), axis=0)
+    admitted = instance.admits[c, instance.node2type]
+    closed = np.array([name.startswith(CLOSED) for name in instance.type_names])[instance.node2type]
+    found = []
+    for name in names:
+        if name == GPUS:
+            idle, takes = np.maximum(room.milli, 0).sum(axis=1), int(instance.gpus[c] * instance.gpu_milli[c])
+        else:
+            r = instance.resources.index(name)
+            idle, takes = room.left[:, r], int(instance.demand[c, r])
+        causes = {ELSEWHERE: int(idle[~admitted & ~closed].sum()), SHUT: int(idle[~admitted & closed].sum())}
+        rest = SCATTERED if name == GPUS else REST
+        causes[rest] = int((idle - counts[name] * takes)[admitted].sum())
+        lost = (counts[name] - fits) * takes
+        for other, key in enumerate(names):
+            causes[f"lack of {key}"] = int(lost[admitted & (scarce == other)].sum())
+        usable = int(fits.sum()) * takes
+        found.append(Idle(name, int(idle.sum()), usable, {why: amount for why, amount in causes.items() if amount}))
+    return found
+
+
+def groups(instance: PlacementInstance, room: Room) -> list[Group]:
+    """Return the nodes by GPUs and size, those with the most GPUs first. O(N (R + G) + T)."""
+    cpu = instance.capacity[:, 0]
+    keys: dict[tuple[object, ...], list[int]] = {}
+    for t, name in enumerate(instance.type_names):
+        # Within half of a power of two of CPU.
+        size = round(2 * float(np.log2(max(1, int(cpu[t])))))
+        closed = name.startswith(CLOSED)
+        keys.setdefault((-int(instance.num_gpus[t]), instance.gpu_model[t], -size, closed), []).append(t)
+    number, made = instance.type_counts(), []
+    for key in sorted(keys, key=str):
+        types = keys[key]
+        nodes = np.isin(instance.node2type, types)
+        held = instance.capacity[instance.node2type[nodes]]
+        total = dict(zip(instance.resources, held.sum(axis=0).tolist(), strict=True))
+        used = dict(zip(instance.resources, (held - room.left[nodes]).sum(axis=0).tolist(), strict=True))
+        if key[0]:
+            total[GPUS] = ONE * int(instance.num_gpus[instance.node2type[nodes]].sum())
+            used[GPUS] = total[GPUS] - int(np.maximum(room.milli[nodes], 0).sum())
+        name = re.sub(r"-[0-9]+$", "", instance.type_names[max(types, key=lambda t: int(number[t]))])
+        made.append(Group(name, int(nodes.sum()), used, total))
+    return sorted(made, key=lambda group: (-group.total.get(GPUS, 0), -group.nodes))
+
+
+def asking(instance: PlacementInstance, c: int, number: int) -> PlacementInstance:
+    """Return what runs, and so many pods of a class that arrive: how many of them fit is what is refused of them."""
+    return _with_pods(instance, f"{instance.name}-class-{c}", np.full(number, c))
+
+
+def arriving(instance: PlacementInstance, most: Mapping[int, int]) -> PlacementInstance | None:
+    """Return the instance in which each pending pod counts one, without those beyond what ever fits of their class.
+
+    most : for each class that waits, what no plan holds more of. Gangs stay whole. None where no pod remains.
+    """
+    alone = ~instance.is_running & (instance.gang == NO_GANG)
+    kept = instance.is_running | (instance.gang != NO_GANG)
+    for c, number in most.items():
+        kept[np.flatnonzero(alone & (instance.pod2class == c))[:number]] = True
+    if not (kept & ~instance.is_running).any():
+        return None
+    made = instance if kept.all() else instance.chosen(kept, f"{instance.name}-that-may-fit")
+    return made.replace(unit="pods", value=np.full(made.value.size, ONE), notes=())
+
+
+def clearing(instance: PlacementInstance) -> tuple[PlacementInstance, int] | None:
+    """Return what runs, and pods of which each takes all GPUs of a node; how many of these, or None without nodes to clear.
+
+    The nodes are those that take pods and have the most GPUs; without any GPU, a pod takes all that a node has.
+    """
+    is_open = _open_types(instance)
+    most = int(instance.num_gpus[is_open].max(initial=0))
+    types = np.flatnonzero(is_open & (instance.num_gpus == most))
+    if not types.size:
+        return None
+    counts = instance.type_counts()[types]
+    # All GPUs are one class; else one for each type.
+    rows = types[:1] if most else types
+    first = len(instance.class_names)
+    admits = np.zeros((rows.size, len(instance.type_names)), np.bool_)
+    for row, kind in enumerate(rows.tolist()):
+        admits[row, types if most else kind] = True
+    demand = np.zeros((rows.size, len(instance.resources)), np.int64) if most else instance.capacity[rows]
+    pods = np.full(int(counts.sum()), first) if most else first + np.repeat(np.arange(rows.size), counts)
+    made = _with_pods(
+        instance,
+        f"{instance.name}-cleared",
+        pods,
+        class_names=(*instance.class_names, *(f"all of a node {row}" for row in range(rows.size))),
+        demand=np.concatenate((instance.demand, demand)),
+        gpus=np.concatenate((instance.gpus, np.full(rows.size, most))),
+        gpu_milli=np.concatenate((instance.gpu_milli, np.full(rows.size, ONE if most else 0))),
+        value=np.full(first + rows.size, ONE),
+        admits=np.concatenate((instance.admits, admits)),
+        expected=np.zeros(first + rows.size, np.int64),
+        slices=None if instance.slices is None else np.append(instance.slices, np.zeros(rows.size, np.int64)),
+        starts=None if instance.starts is None else np.append(instance.starts, np.zeros(rows.size, np.int64)),
+    )
+    return made, most
+
+
+def _open_types(instance: PlacementInstance) -> BoolArray:
+    """(T,) bool: the types that take pods, and whose GPUs are not divided."""
+    is_open: BoolArray = np.array([not name.startswith(CLOSED) for name in instance.type_names])
+    return is_open if instance.gpu_slices is None else is_open & (instance.gpu_slices == 0)
+
+
+def _with_pods(instance: PlacementInstance, name: str, classes: IntArray, **wider: Any) -> PlacementInstance:
+    """Return what runs, and pods of these classes that arrive and count one each. wider : fields of further classes."""
+    runs, nothing = instance.is_running, np.zeros(classes.size, np.int64)
+    own = {"value": np.full(instance.value.size, ONE)} | wider
+    names = None
+    if instance.pod_names is not None:
+        kept = tuple(instance.pod_names[pod] for pod in np.flatnonzero(runs).tolist())
+        names = (*kept, *(f"new/{n}" for n in range(classes.size)))
+    return instance.replace(
+        name=name,
+        unit="pods",
+        pod2class=np.concatenate((instance.pod2class[runs], classes)),
+        gang=np.full(int(runs.sum()) + classes.size, NO_GANG),
+        running_node=np.concatenate((instance.running_node[runs], nothing + NOWHERE)),
+        running_gpus=np.concatenate((instance.running_gpus[runs], nothing)),
+        running_start=None if instance.running_start is None else np.append(instance.running_start[runs], nothing),
+        movable=np.concatenate((instance.movable[runs], nothing == 0)),
+        pod_names=names,
+        max_moves=ANY,
+        notes=(),
+        **own,
+    )
+
+
+def leaving(instance: PlacementInstance, most: int) -> list[int]:
+    """Return how many pods have to leave each node for all its GPUs to be free, in rising order; `most` GPUs, 0 for whole nodes.
+
+    Nodes with a pod on them that may not move are not among them. At most j nodes are cleared by fewer moves than the j
+    smallest of these together. O(P + N).
+    """
+    wanted = _open_types(instance) & (instance.num_gpus == most)
+    holds = instance.is_running & ((instance.gpus[instance.pod2class] > 0) | (most == 0))
+    number = np.bincount(instance.running_node[holds], minlength=instance.num_nodes)
+    tied = np.bincount(instance.running_node[holds & ~instance.movable], minlength=instance.num_nodes)
+    return sorted(number[wanted[instance.node2type] & (tied == 0)].tolist())

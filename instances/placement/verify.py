@@ -1,0 +1,81 @@
+"""Feasibility and objective of a placement, recomputed from nothing but the instance, in exact integers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from schedgap.instances.arrays import first_true
+from schedgap.instances.errors import VerifyError
+from schedgap.instances.placement.model import ANY, NO_GANG, NOWHERE, overloads
+
+if TYPE_CHECKING:
+    from schedgap.instances.arrays import BoolArray
+    from schedgap.instances.placement.model import Placement, PlacementInstance
+
+
+def verify(instance: PlacementInstance, placement: Placement) -> int:
+    """Return the value of the refused pods, in thousandths of its unit.
+
+    A node admits its pods, and they take no more than it has: of each resource, and of each of its GPUs. A gang is placed
+    as a whole or not at all. A pod that runs is placed; it stays where it is unless it may move, and no more than
+    `max_moves` do. O(P (R + G)).
+
+    Raises
+    ------
+    VerifyError
+        naming the first violation.
+    """
+    node = placement.node
+    for what in ("node", "gpus", "start"):
+        shape = getattr(placement, what).shape
+        if shape != (instance.num_pods,):
+            raise VerifyError(f"{what} has shape {shape}; the instance has {instance.num_pods} pods, give one each.")
+    if (pod := first_true((node < NOWHERE) | (node >= instance.num_nodes))) is not None:
+        raise VerifyError(f"pod {instance.pod_name(pod)} is on node {node[pod]}; there are {instance.num_nodes}.")
+    refused = node == NOWHERE
+    if (pod := first_true(refused & (placement.gpus != 0))) is not None:
+        raise VerifyError(f"pod {instance.pod_name(pod)} is refused and has GPUs; give it none.")
+    for message in overloads(instance, placement):
+        raise VerifyError(message)
+    _check_gangs(instance, placement)
+    _check_running(instance, placement)
+    return sum(instance.value[instance.pod2class[refused]].tolist())
+
+
+def moves(instance: PlacementInstance, placement: Placement) -> int:
+    """Return how many pods that run are on another node, other GPUs or other slices than they were."""
+    return int(moved(instance, placement).sum())
+
+
+def moved(instance: PlacementInstance, placement: Placement) -> BoolArray:
+    """(P,) bool: the pods that run and are elsewhere than they were."""
+    now = placement.node, placement.gpus, placement.start
+    stays = instance.is_running.copy()
+    for before, after in zip((instance.running_node, instance.running_gpus, instance.running_start), now, strict=True):
+        stays &= after == (0 if before is None else before)
+    elsewhere: BoolArray = instance.is_running & ~stays
+    return elsewhere
+
+
+def _check_gangs(instance: PlacementInstance, placement: Placement) -> None:
+    together = instance.gang != NO_GANG
+    size = int(instance.gang.max(initial=NO_GANG)) + 1
+    all_of = np.bincount(instance.gang[together], minlength=size)
+    placed = np.bincount(instance.gang[together & (placement.node != NOWHERE)], minlength=size)
+    if (gang := first_true((placed > 0) & (placed < all_of))) is not None:
+        raise VerifyError(
+            f"of gang {gang}, {placed[gang]} of {all_of[gang]} pods are placed; a gang is placed as a whole or not at all."
+        )
+
+
+def _check_running(instance: PlacementInstance, placement: Placement) -> None:
+    if (pod := first_true(instance.is_running & (placement.node == NOWHERE))) is not None:
+        raise VerifyError(f"pod {instance.pod_name(pod)} runs and is refused; pods that run stay or move.")
+    if (pod := first_true(moved(instance, placement) & ~instance.movable)) is not None:
+        raise VerifyError(
+            f"pod {instance.pod_name(pod)} moved from node {instance.node_name(int(instance.running_node[pod]))}; it may not."
+        )
+    if instance.max_moves != ANY and (number := moves(instance, placement)) > instance.max_moves:
+        raise VerifyError(f"{number} pods moved; at most {instance.max_moves} may.")

@@ -1,0 +1,31 @@
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from schedgap.instances.placement import random_pods
+
+_SPEC = importlib.util.spec_from_file_location(
+    "placement_oracle", Path(__file__).parents[2] / "oracles" / "placement.py"
+)
+_ORACLE = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(_ORACLE)
+UNITS = ("GPUs", "pods", "value")
+
+
+def nasty(seed):
+    """Draw a tiny instance: every other one has pods that run, of which none, some or all may move; gangs in every third."""
+    return random_pods(
+        seed=seed,
+        running=0.4 if seed % 2 else 0.0,
+        moves=(-1, 0, 1, 2)[seed // 2 % 4],
+        gangs=seed % 3 == 0,
+        unit=UNITS[seed // 3 % 3],
+    )
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    """1,000 instances with the least value that must be refused."""
+    instances = [nasty(seed) for seed in range(1000)]
+    return [(instance, _ORACLE.optimum(instance)) for instance in instances]

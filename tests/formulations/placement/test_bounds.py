@@ -1,0 +1,72 @@
+"""What bounds prove: cases by hand, and never more than the optimum of tiny instances."""
+
+import numpy as np
+import pytest
+
+from schedgap.formulations.placement.cutting_stock import bound_gpu_cutting_stock
+from schedgap.formulations.placement.node_patterns import bound_node_patterns
+from schedgap.formulations.placement.resource_bound import bound_resources
+from schedgap.instances.placement import PlacementInstance
+
+# On how many instances each is tried, and the part of their optima that is proven: a bound that gets weaker is noticed.
+BOUNDS = {bound_resources: (1000, 0.55), bound_gpu_cutting_stock: (1000, 0.33), bound_node_patterns: (300, 0.8)}
+
+
+@pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: bound.__name__)
+def test_no_bound_is_above_an_optimum(tiny, bound):
+    (number, part), proven = BOUNDS[bound], 0
+    for instance, optimum in tiny[:number]:
+        found = bound(instance).bound
+        assert found <= optimum, instance.name
+        proven += found == optimum
+    assert proven >= part * number
+
+
+def cluster(pods, gpus=4, cpu=1000, unit="GPUs"):
+    """Return one node with so many GPUs; `pods` are (how many, thousandths of GPUs, cores, value or None for the GPUs)."""
+    count, milli, cores, value = (list(column) for column in zip(*pods, strict=True))
+    return PlacementInstance(
+        name="by-hand", unit=unit, resources=("cpu",), type_names=("t",), capacity=[[cpu]], num_gpus=[gpus],
+        gpu_model=("A",), node2type=[0], class_names=tuple(f"c{c}" for c in range(len(pods))),
+        demand=[[each] for each in cores], gpus=[-(-m // 1000) for m in milli], gpu_milli=[min(m, 1000) for m in milli],
+        value=[m if v is None else v for m, v in zip(milli, value, strict=True)],
+        admits=np.ones((len(pods), 1), np.bool_), expected=np.zeros(len(pods), np.int64),
+        pod2class=np.repeat(np.arange(len(pods)), count), gang=np.full(sum(count), -1),
+        running_node=np.full(sum(count), -1), running_gpus=np.zeros(sum(count), np.int64),
+        movable=np.ones(sum(count), np.bool_),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pods", "unit", "refused"),
+    [
+        # A GPU holds one of 810, or three of 320, which is 960: all of these on two GPUs, and two of 810.
+        ([(8, 810, 0, None), (6, 320, 0, None)], "GPUs", 6 * 810),
+        # Two of 500 fit one GPU, two of 510 do not.
+        ([(8, 500, 0, None)], "GPUs", 0),
+        ([(8, 510, 0, None)], "GPUs", 4 * 510),
+        # Pods count the same: three of 320 a GPU, not one of 810.
+        ([(4, 810, 0, 1000), (12, 320, 0, 1000)], "pods", 4 * 1000),
+        # Of one size with several values the dear ones stay, and pods without a GPU always do.
+        ([(4, 600, 0, 9000), (4, 600, 0, 2000), (5, 0, 0, 3000)], "value", 4 * 2000),
+        # A pod of four GPUs, or four of one.
+        ([(1, 4000, 0, 5000), (4, 1000, 0, 1000)], "value", 4000),
+    ],
+)
+def test_cutting_stock(pods, unit, refused):
+    assert bound_gpu_cutting_stock(cluster(pods, unit=unit)).bound == refused
+
+
+@pytest.mark.parametrize(
+    ("pods", "cpu", "refused"),
+    [
+        # 5 of 1 GPU on 4; 4 of 1 GPU and 2 cores on 6 cores; shares straddle GPUs in this program.
+        ([(5, 1000, 0, None)], 1000, 1000),
+        ([(4, 1000, 2, None)], 6, 1000),
+        ([(8, 510, 0, None)], 1000, 510),
+        # What fits no node is refused.
+        ([(1, 8000, 0, None), (2, 1000, 0, None)], 1000, 8000),
+    ],
+)
+def test_resources(pods, cpu, refused):
+    assert bound_resources(cluster(pods, cpu=cpu)).bound == refused
