@@ -75,12 +75,6 @@ def capacity(
     instance, shape = loaded(state), None
     if pod:
         instance, shape = with_shape(instance, pod)
-
-    def first(known: Capacity) -> None:
-        # What is known at once, for whoever waits; it is printed again with all that came later.
-        if not as_json and sys.stderr.isatty():
-            typer.echo("\n".join([*first_lines(known), ""]), err=True)
-
     with ProgressBar(str(state[0]), step="point") as bar:
         found = capacity_of(
             instance,
@@ -90,12 +84,18 @@ def capacity(
             jobs=jobs,
             memory_mib=memory,
             on_progress=bar.show,
-            on_first=first,
+            on_first=None if as_json else _tell_first,
         )
     if out is not None:
         _write(found, out)
     typer.echo(json.dumps(found.to_json(), allow_nan=False) if as_json else "\n".join(capacity_lines(found)))
     raise typer.Exit(exit_code(found))
+
+
+def _tell_first(known: Capacity) -> None:
+    """Print what is known at once, for whoever waits; it is printed again with all that came later."""
+    if sys.stderr.isatty():
+        typer.echo("\n".join([*first_lines(known), ""]), err=True)
 
 
 def exit_code(found: Capacity) -> int:
