@@ -73,9 +73,14 @@ class Player:
         )
         pods = instance.mix()
         there = pods > 0
-        keys = ("demand", "gpus", "gpu_milli", "value")
-        of_each = (locked(getattr(instance, key)[there]) for key in keys)
-        self.mix = Mix(locked(pods[there]), *of_each, locked(self.admits[there]))
+        self.mix = Mix(
+            pods=locked(pods[there]),
+            demand=locked(instance.demand[there]),
+            gpus=locked(instance.gpus[there]),
+            gpu_milli=locked(instance.gpu_milli[there]),
+            value=locked(instance.value[there]),
+            admits=locked(self.admits[there]),
+        )
         self.memory: dict[str, Any] = {}
         self.pod = -1
         self.fits: BoolArray = np.zeros(instance.num_nodes, np.bool_)

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.placement import kernels_scores as scores
+from schedgap.heuristics.placement import policies  # noqa: F401
 from schedgap.heuristics.placement.kernels_scores import Rule, evaluate, fragment
 from schedgap.heuristics.placement.state import expected_of, state_of
-from schedgap.instances.placement import PlacementInstance, openb
+from schedgap.instances.method import REGISTRY
+from schedgap.instances.placement import FAMILY, PlacementInstance, openb, verify
 
 
 def cluster(capacity, num_gpus, classes, nodes, pods, expected=None):
@@ -53,7 +55,10 @@ KIND = {
 def begun(instance, **options):
     """The state before the first pod."""
     state = state_of(instance, **options)
-    state.nodes.fragment[:] = [fragment(state, n, int(state.free[n, 0]), -1, 0, 0) for n in range(instance.num_nodes)]
+    if options.get("mix"):
+        state.nodes.fragment[:] = [
+            fragment(state, n, int(state.free[n, 0]), -1, 0, 0) for n in range(instance.num_nodes)
+        ]
     return state
 
 
@@ -181,3 +186,54 @@ def test_the_authors_own_run_step_by_step(alibaba_csv):
         assert used == int(row["used_milli"])
         changed.append(n)
     assert len(rows) == 2739
+
+
+def placed(instance, name):
+    """How many pods find room, by class."""
+    placement = REGISTRY[FAMILY, name].run(instance).solution
+    verify(instance, placement)
+    return np.bincount(instance.pod2class[placement.node >= 0], minlength=len(instance.class_names)).tolist()
+
+
+class TestReports:
+    """Cases that users reported of clusters."""
+
+    def test_single_gpus_before_the_pair(self):
+        """kueue#4474: nodes with 2, 1 and 1 free GPUs, two pods of one and then one of two."""
+        classes = {"one": (0, 1, 1000), "two": (0, 2, 1000)}
+        pods = [("one", -1, []), ("one", -1, []), ("two", -1, [])]
+        instance = cluster([8000, 8000], [2, 1], classes, [0, 1, 1], pods)
+        for name in ("best-fit", "fgd", "kai-binpack", "volcano-binpack"):
+            assert placed(instance, name) == [2, 1], name
+        assert placed(instance, "first-fit") == [2, 0]
+
+    def test_the_tighter_node(self):
+        """volcano#1297: 53 and 31 cores are idle, tasks of 30 and 50 wait."""
+        classes = {"small": (30_000, 0, 0), "large": (50_000, 0, 0)}
+        instance = cluster([53_000, 31_000], [1, 1], classes, [0, 1], [("small", -1, []), ("large", -1, [])])
+        assert placed(instance, "best-fit") == [1, 1]
+        assert placed(instance, "kai-binpack") == [1, 1]
+        assert placed(instance, "first-fit") == [1, 0]
+        assert placed(instance, "kube-scheduler") == [1, 0]
+
+    def test_a_gang_that_no_node_of_its_kind_holds(self):
+        """marin#6950: hosts in groups of fewer than eight never hold a gang of eight, and refuse all of it."""
+        instance = cluster([0], [1], {"host": (0, 1, 1000)}, [0] * 7, [("host", -1, [])] * 9)
+        instance = instance.replace(gang=np.array([0] * 8 + [-1]))
+        for name in ("best-fit", "fgd", "priced-fit", "random"):
+            assert placed(instance, name) == [1], name
+
+
+def test_kube_scheduler_by_hand():
+    """The node of 8 cores has 2 free: a pod of 1 leaves 1 / 8, and of the empty one of 4 it leaves 3 / 4."""
+    classes = {"runs": (6000, 0, 0), "pod": (1000, 0, 0)}
+    instance = cluster([8000, 4000], [1, 0], classes, [0, 1], [("runs", 0, []), ("pod", -1, [])])
+    for strategy, found in ((scores.LEAST, [12, 75]), (scores.MOST, [87, 25]), (scores.RATIO, [87, 25])):
+        assert [evaluate(begun(instance), Rule(scores.KUBE, strategy), n, 1)[0] for n in (0, 1)] == found
+    # One resource is as balanced as can be.
+    assert evaluate(begun(instance), Rule(scores.KUBE, scores.LEAST, True), 1, 1)[0] == 175
+    # With a GPU: half of the node's CPU and a quarter of its GPUs in use, an eighth from their mean each.
+    both = cluster([8000], [4], {"gpu": (4000, 1, 1000)}, [0], [("gpu", -1, [])])
+    assert evaluate(begun(both), Rule(scores.KUBE, scores.LEAST), 0, 0)[0] == 62
+    assert evaluate(begun(both), Rule(scores.KUBE, scores.BALANCED), 0, 0)[0] == 87
+    assert evaluate(begun(both), Rule(scores.VOLCANO), 0, 0)[0] == 37.5
