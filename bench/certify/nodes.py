@@ -249,8 +249,9 @@ class _Contents:
                 self.none[i] += gain * min(self.counts[i], *fits, self.counts[i])
             elif pod.milli < GPU and gain:
                 size = pod.milli // self.unit
-                for has in range(size, room + 1):
-                    share[has] = max(share[has], share[has - size] + gain)
+                for _ in range(min(self.counts[i], room // size)):
+                    for has in range(room, size - 1, -1):
+                        share[has] = max(share[has], share[has - size] + gain)
             self.share[i] = share
             for gpus in range(1, len(whole)):
                 whole[gpus] = max(whole[gpus], whole[gpus - 1] + share[-1])

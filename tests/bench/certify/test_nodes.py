@@ -12,7 +12,7 @@ from schedgap.formulations.placement.node_patterns import bound_node_patterns
 from schedgap.formulations.placement.resource_bound import bound_resources
 from schedgap.instances.documents import inline_up_to
 from schedgap.instances.errors import SchedgapError
-from schedgap.instances.placement import random_pods, write_instance
+from schedgap.instances.placement import openb_like, random_pods, write_instance
 
 # Two nodes of one GPU and 3 cores. Of the pods of 0.6 GPU one fits a GPU.
 DOCUMENT = {
@@ -102,3 +102,12 @@ def test_what_methods_prove_is_proven(tmp_path, seed):
         assert check_nodes(nodes, given).reason is None
         step = {"GPUs": 10, "pods": 1000, "value": 1000}[instance.unit]
         assert check_nodes(nodes, {**given, "bound": instance.total_value / 1000 + step}).reason is not None
+
+
+def test_a_gpu_holds_no_more_of_a_class_than_there_are(tmp_path):
+    """So the table must count: without that 1.4 million contents were tried in vain."""
+    instance = openb_like(nodes=40, seed=3, constrained=0.3)
+    write_instance(instance, tmp_path / "i.json")
+    given = json.loads(json.dumps(bound_gpu_cutting_stock(instance).certificate), parse_float=Decimal)
+    found = check_nodes(read_nodes(tmp_path / "i.json"), given)
+    assert (found.reason, found.contents) == (None, 0)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.placement.cutting_stock import bound_gpu_cutting_stock
+from schedgap.formulations.placement.cutting_stock import bound_gpu_cutting_stock, prefix_bounds
 from schedgap.formulations.placement.node_patterns import bound_node_patterns
 from schedgap.formulations.placement.resource_bound import bound_resources
-from schedgap.instances.placement import PlacementInstance
+from schedgap.instances.placement import PlacementInstance, openb_like
 
 # On how many instances each is tried, and the part of their optima that is proven: a bound that gets weaker is noticed.
 BOUNDS = {bound_resources: (1000, 0.55), bound_gpu_cutting_stock: (1000, 0.3), bound_node_patterns: (300, 0.75)}
@@ -70,3 +70,22 @@ def test_cutting_stock(pods, unit, refused):
 )
 def test_resources(pods, cpu, refused):
     assert bound_resources(cluster(pods, cpu=cpu)).bound == refused
+
+
+def test_what_is_allocated_beside_all_pods_without_a_gpu():
+    """10 cores: 4 of a pod without a GPU leave 6, for 3 of 4 GPUs; if it is refused all GPUs are allocated."""
+    outcome = bound_resources(cluster([(4, 1000, 2, None), (1, 0, 4, None)], cpu=10))
+    assert outcome.bound == 0
+    assert outcome.details["kept_allocated_percent"] == 75.0
+
+
+def test_prices_of_one_prefix_bound_all():
+    instance = openb_like(nodes=20, seed=3)
+    marks = [1, 60, 90, 120, instance.num_pods]
+    found = prefix_bounds(instance, marks)
+    assert (np.diff(found) >= 0).all()
+    for mark, most in zip(marks, found.tolist(), strict=True):
+        first = instance.first(mark)
+        # That of the prefix itself knows how few pods of a class there are.
+        alone = first.total_value - bound_gpu_cutting_stock(first).bound
+        assert alone <= most <= 1.02 * alone
