@@ -21,6 +21,7 @@ from schedgap.bench.records.runs import FAILED
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.placement import FAMILY, moves, stranded
+from schedgap.instances.placement.model import ANY
 from schedgap.instances.placement.plan import steps
 from schedgap.instances.units import resource_scales
 
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 # What finds plans, solves exactly, and proves bounds; a method that does not take an instance says so.
 METHODS = ("repack", "assignment", "bound-moves", "bound-node-patterns", "bound-resources", "bound-gpu-cutting-stock")
 ONE = 1000
-# Limits on moves that are looked at beside the one that is asked for.
-FEW = (1, 2, 5, 10)
+# Limits on moves that are looked at beside the one that is asked for, where so many pods may move at all.
+FEW = (0, 1, 2, 5, 10)
 # Pods that ask for a place in a question that methods are asked: beyond it there is arithmetic alone.
 MOST_ASKED = 5000
 # Runs shorter than this find nothing.
@@ -229,15 +230,17 @@ def capacity(
 ) -> Capacity:
     """Say what a cluster could hold.
 
-    shape : the class of which more pods are asked for; by default the largest that runs. max_moves : how many pods that run
-    may move; None for any number. time_limit_s : for all runs together. on_first : gets what arithmetic knows, before runs
-    start. on_progress : how many questions are done, and what is new.
+    shape : the class of which more pods are asked for; by default the largest that runs or waits. max_moves : how many pods
+    that run may move; None for what the instance says. time_limit_s : for all runs, one after another. on_first : gets what
+    arithmetic knows, before runs start. on_progress : how many questions are done, and what is new.
 
     Raises
     ------
     InstanceError
         for an instance of another family.
     """
+    if max_moves is None and instance.max_moves != ANY:
+        max_moves = instance.max_moves
     known = _first(instance, shape, max_moves)
     if on_first is not None:
         on_first(known)
@@ -302,6 +305,12 @@ def shape_name(instance: PlacementInstance, c: int) -> str:
     return ", ".join(parts) or "nothing"
 
 
+def _few(instance: PlacementInstance, max_moves: int | None) -> list[int]:
+    """Return the few moves that are looked at: fewer than may be, and than there are pods that may move."""
+    able = int((instance.is_running & instance.movable).sum())
+    return [most for most in FEW if most < (able if max_moves is None else min(able, max_moves))]
+
+
 def _cleared(instance: PlacementInstance, now: Room, tied: Room, max_moves: int | None) -> tuple[Question | None, int]:
     """Ask for nodes whose GPUs are all free; what pods have to leave each bounds it for any number of moves."""
     made = stranded.clearing(instance)
@@ -313,7 +322,7 @@ def _cleared(instance: PlacementInstance, now: Room, tied: Room, max_moves: int 
     classes = sorted(set(wanted.pod2class[~wanted.is_running].tolist()))
     free_now = sum(int(stranded.fitting(wanted, now, c).sum()) for c in classes)
     leave = stranded.leaving(instance, wide)
-    limits: list[int | None] = [0, *(k for k in FEW if max_moves is None or k < max_moves), max_moves]
+    limits: list[int | None] = [*_few(instance, max_moves), max_moves]
     free = sum(stranded.at_most(wanted, now, tied, c) for c in classes)
     for most in dict.fromkeys(limits):
         total, count = 0, 0
@@ -354,9 +363,8 @@ class _Search:
         for question in questions:
             self._fewer(question, share)
         for question in questions:
-            for most in (0, *FEW):
-                if limit is None or most < limit:
-                    self._point(question, most, share)
+            for most in _few(self.known.instance, limit):
+                self._point(question, most, share)
         self._tell(last=True)
 
     def _is_searched(self, question: Question) -> bool:
@@ -394,7 +402,7 @@ class _Search:
         if limit_s < LEAST_S or not self.methods:
             return
         assert question.instance is not None
-        limited = question.instance.replace(max_moves=-1 if most is None else most)
+        limited = question.instance.replace(max_moves=ANY if most is None else most)
         family = find_family(FAMILY)
         with TemporaryDirectory(prefix="schedgap-capacity-") as folder:
             result = gap(limited, self.methods, solutions=Path(folder), time_limit_s=limit_s, family=FAMILY, **self.how)

@@ -119,11 +119,11 @@ def answer(question: Question, known: Capacity) -> str:
         return _pending(question, known.max_moves)
     best, is_least = question.least()
     now = question.point(0).found
-    within = "with any number of moves" if known.max_moves is None else f"with at most {known.max_moves} moves"
+    within = "with any number of moves" if known.max_moves is None else f"with at most {_moves(known.max_moves)}"
     most = "no more" if best.is_closed else f"{best.at_most} at most"
     if best.found > now:
         fewest = "; fewer moves are not enough (proven)" if is_least else ""
-        then = f"{best.found} after {best.moves} moves, {most} {within} (proven){fewest}"
+        then = f"{best.found} after {_moves(best.moves)}, {most} {within} (proven){fewest}"
     else:
         then = f"{most} {within} (proven)"
     if question is known.cleared:
@@ -133,14 +133,18 @@ def answer(question: Question, known: Capacity) -> str:
 
 def _pending(question: Question, limit: int | None) -> str:
     best, is_least = question.least()
-    within = "" if limit is None else f" with at most {limit} moves"
-    after = f"after {best.moves} moves" if best.moves else "as it is"
+    within = "" if limit is None else f" with at most {_moves(limit)}"
+    after = f"after {_moves(best.moves)}" if best.moves else "as it is"
     fewest = "; fewer moves are not enough (proven)" if best.moves and is_least else ""
     if best.found == question.asked:
         return f"{_capital(question.name)}: all fit {after}{fewest}."
     others = f"the others never{within} (proven)" if best.is_closed else f"at most {best.at_most} fit{within} (proven)"
     none = f"{best.found} fit {after}" if best.found else "none fits" if best.is_closed else "none was found to fit"
     return f"{_capital(question.name)}: {none}, {others}{fewest if best.found else ''}."
+
+
+def _moves(number: int) -> str:
+    return f"{number} move{'s' * (number != 1)}"
 
 
 def _capital(text: str) -> str:

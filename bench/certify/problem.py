@@ -87,6 +87,16 @@ class Leaf(TypedDict):
 
 
 @with_config(_STRICT)
+class PodPrices(TypedDict):
+    """Prices of pods, and of resources, at which contents of nodes are worth no more than the bound leaves (`nodes`)."""
+
+    scale: Annotated[int, Field(ge=1)]
+    pod_prices: list[Natural]
+    running_prices: NotRequired[list[Natural]]
+    multipliers: Annotated[list[list[Natural]], Field(max_length=1000)]
+
+
+@with_config(_STRICT)
 class Certificate(TypedDict):
     """A file: which bound of which instance, and its proof."""
 
@@ -95,13 +105,14 @@ class Certificate(TypedDict):
     digest: NotRequired[str]
     # As many places as money has: of 1e-999999999 no fraction can be made.
     bound: Annotated[Decimal, Field(ge=0, decimal_places=6)] | Natural
-    proof: Pair | Machines | Listed | Leaf
+    proof: Pair | Machines | Listed | PodPrices | Leaf
 
 
 _KINDS: dict[str, TypeAdapter[Any]] = {
     "pair": TypeAdapter(Pair),
     "machines": TypeAdapter(Machines),
     "listed": TypeAdapter(Listed),
+    "pod_prices": TypeAdapter(PodPrices),
     "scale": TypeAdapter(Leaf),
 }
 
@@ -138,7 +149,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 def read_node(given: dict[str, Any], where: str) -> tuple[str, dict[str, Any]]:
-    """Return the kind of a node, `pair`, `machines`, `listed` or `scale` (leaves), and the node. where : its path.
+    """Return the kind of a node, `pair`, `machines`, `listed`, `pod_prices` or `scale` (leaves), and the node. where : its path.
 
     Raises
     ------
@@ -170,7 +181,7 @@ MOST = 2**50
 MOST_TASKS = 10**7
 Sizes = tuple[int, ...]
 # What is raised where a document is not what an instance is.
-_MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, StopIteration, TypeError, ValueError)
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, StopIteration, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +243,7 @@ def read_problem(path: Path) -> Problem:
         if path.suffix == ".json":
             problem = _of_document(json.loads(text))
         else:
-            numbers = iter([_exact(int(word), 1).numerator for word in text.split()])
+            numbers = iter([exact(int(word), 1).numerator for word in text.split()])
             problem = (_of_vectors if path.suffix == ".vbp" else _of_weights)(path.stem, numbers)
         if not (problem.prices and problem.counts):
             raise ValueError("a machine type and a task must be in it")
@@ -241,7 +252,7 @@ def read_problem(path: Path) -> Problem:
         return problem
     except OSError as error:
         raise InstanceError(f"{path}: cannot be read ({error.strerror}); give the file of the instance.") from None
-    except _MALFORMED as error:
+    except MALFORMED as error:
         said = f"{type(error).__name__}: {error!s:.100}"
         raise InstanceError(f"{path}: no instance that can be checked ({said}); give .json, .vbp or .txt.") from None
 
@@ -253,15 +264,15 @@ def _of_document(given: dict[str, Any]) -> Problem:
     families = list(dict.fromkeys(each["family"] for each in types))
     parts = [next((PARTS[e] for e in PARTS if resource.endswith(e)), 1000) for resource in given["resources"]]
     rows = [[_demand(task["demand"], family, parts) for task in given["tasks"]] for family in families]
-    exact = [_vector(each["capacity"], parts) for each in types]
-    vectors = [*exact, *(row for rows_of_family in rows for row in rows_of_family if row is not None)]
+    rooms = [_vector(each["capacity"], parts) for each in types]
+    vectors = [*rooms, *(row for rows_of_family in rows for row in rows_of_family if row is not None)]
     scale = [math.lcm(*(vector[r].denominator for vector in vectors)) for r in range(len(given["resources"]))]
     return Problem(
         name=given["name"],
         prices=tuple(
-            _micro_dollars(_exact(each["price"], DOLLAR) + _exact(each.get("fee", 0), DOLLAR)) for each in types
+            _micro_dollars(exact(each["price"], DOLLAR) + exact(each.get("fee", 0), DOLLAR)) for each in types
         ),
-        capacities=tuple(_whole(vector, scale) for vector in exact),
+        capacities=tuple(_whole(vector, scale) for vector in rooms),
         families=tuple(families.index(each["family"]) for each in types),
         demands=tuple(
             tuple(None if row is None else _whole(row, scale) for row in rows_of_family) for rows_of_family in rows
@@ -282,10 +293,10 @@ def _demand(given: dict[str, Any], family: str, parts: Sequence[int]) -> list[Fr
 
 
 def _vector(numbers: Sequence[float], parts: Sequence[int]) -> list[Fraction]:
-    return [_exact(number, part) for number, part in zip(numbers, parts, strict=True)]
+    return [exact(number, part) for number, part in zip(numbers, parts, strict=True)]
 
 
-def _exact(number: float, parts: int) -> Fraction:
+def exact(number: float, parts: int) -> Fraction:
     """Return a number as all other commands read it: in whole parts, from which a float may differ in its last digit."""
     given = Fraction.from_float(number) * parts
     whole = round(given)

@@ -45,7 +45,10 @@ def capacity(
         str, typer.Option("--pod", help="A pod of which more are asked for: cpu=4,gpu=1,memory=16Gi,model=A100.")
     ] = "",
     moves: Annotated[
-        int | None, typer.Option("--moves", min=0, help="So many pods that run may move; by default any number.")
+        int | None,
+        typer.Option(
+            "--moves", min=0, help="So many pods that run may move; by default as the file says, else any number."
+        ),
     ] = None,
     time_limit: Annotated[
         float,
@@ -72,12 +75,6 @@ def capacity(
     instance, shape = loaded(state), None
     if pod:
         instance, shape = with_shape(instance, pod)
-
-    def first(known: Capacity) -> None:
-        # What is known at once, for whoever waits; it is printed again with all that came later.
-        if not as_json and sys.stderr.isatty():
-            typer.echo("\n".join([*first_lines(known), ""]), err=True)
-
     with ProgressBar(str(state[0]), step="point") as bar:
         found = capacity_of(
             instance,
@@ -87,12 +84,18 @@ def capacity(
             jobs=jobs,
             memory_mib=memory,
             on_progress=bar.show,
-            on_first=first,
+            on_first=None if as_json else _tell_first,
         )
     if out is not None:
         _write(found, out)
     typer.echo(json.dumps(found.to_json(), allow_nan=False) if as_json else "\n".join(capacity_lines(found)))
     raise typer.Exit(exit_code(found))
+
+
+def _tell_first(known: Capacity) -> None:
+    """Print what is known at once, for whoever waits; it is printed again with all that came later."""
+    if sys.stderr.isatty():
+        typer.echo("\n".join([*first_lines(known), ""]), err=True)
 
 
 def exit_code(found: Capacity) -> int:

@@ -11,8 +11,8 @@ from typing import Annotated
 
 import typer
 
-from schedgap.bench.certify.problem import read_certificate, read_problem
-from schedgap.bench.certify.proof import check
+from schedgap.bench.certify.nodes import Nodes, check_file
+from schedgap.bench.certify.problem import read_certificate
 from schedgap.bench.cli.options import AsJson
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.suites.source import Source
@@ -20,6 +20,7 @@ from schedgap.instances.errors import InstanceError, SolutionError, one_line
 from schedgap.instances.family import DEFAULT_FAMILY
 
 NOT_PROVEN = 3
+PLACEMENT = "placement"
 # Import formats by the ending of a file's name; other files are JSON instances.
 FORMATS = {".vbp": "vbp", ".txt": "bpplib"}
 
@@ -36,8 +37,7 @@ def certify(
     given = read_certificate(certificate)
     file = instance or _beside(certificate, given["instance"])
     start = perf_counter()
-    problem = read_problem(file)
-    finding = check(problem, given)
+    problem, finding = check_file(file, given)
     seconds = perf_counter() - start
     if "digest" not in given:
         # A packing set's file has no name of its own.
@@ -46,7 +46,7 @@ def certify(
                 f"{certificate.name}: is of instance '{given['instance']:.60}', {file.name} is '{problem.name!s:.60}'; give "
                 "the instance that it was made for."
             )
-    elif given["digest"] != (found := _digest(file)):
+    elif given["digest"] != (found := _digest(file, PLACEMENT if isinstance(problem, Nodes) else DEFAULT_FAMILY)):
         raise SolutionError(
             f"{certificate.name}: is of an instance with digest {given['digest'][:12]}..., {file.name} has "
             f"{found[:12]}...; give the instance that it was made for."
@@ -73,9 +73,9 @@ def _beside(certificate: Path, name: str) -> Path:
     return there[0]
 
 
-def _digest(file: Path) -> str:
+def _digest(file: Path, family: str) -> str:
     """Return the digest of an instance as all other commands read it."""
     load_families()
     name = FORMATS.get(file.suffix, "")
-    digest: str = Source(DEFAULT_FAMILY, "importer" if name else "file", name, file).build().digest
+    digest: str = Source(family, "importer" if name else "file", name, file).build().digest
     return digest

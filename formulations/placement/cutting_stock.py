@@ -5,23 +5,29 @@
                 sum_q x[q] <= GPUs                           x[q] GPUs have the pattern q of sizes, at most 1000 thousandths
 
 Patterns come from a knapsack by dynamic programming. CPU, memory, models and nodes are left out, so it tells what no cluster of
-so many GPUs can do, and it is cheap: a dual of one prefix of the arrivals holds for all, and is linear in their numbers.
+so many GPUs can do, and it is cheap. Prices found for one prefix of the arrivals hold for all, and what they prove is linear in
+the numbers of pods (`prefix_bounds`).
 """
 
 from __future__ import annotations
 
+import operator
 import time
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.formulations.placement.packing import allocated_percent, packing_of
+from schedgap.formulations.placement.packing import Pricing, allocated_percent, certificate, packing_of
 from schedgap.formulations.placement.relaxation import Relaxation, by_gpu
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.placement.model import FAMILY
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from schedgap.formulations.placement.packing import Packing
+    from schedgap.instances.arrays import IntArray
     from schedgap.instances.placement.model import PlacementInstance
 
 
@@ -43,8 +49,24 @@ class SingleGpus:
         each = np.where(place < 0, 0, np.append(self.relaxation.prices, 0)[place])
         self.prices = [int(price) * max(k, 1) for price, k in zip(each, packing.gpus.tolist(), strict=True)]
 
+    def allocated(self, counts: IntArray) -> IntArray:
+        """Return (m,) what is placed at most of numbers of pods (m, C), none more than in the packing: at these prices."""
+        one, _, _ = by_gpu(self.packing)
+        priced = self.relaxation.prices
+        pricing = Pricing(one)
+        nodes = sum(int(n) * pricing.best(k, priced, 0)[0] for k, n in enumerate(one.numbers.tolist()))
+        value = np.maximum(self.packing.value, 0)
+        refused = [
+            max(0, -(-(sum(map(operator.mul, row, self.prices)) - nodes) // self.scale)) for row in counts.tolist()
+        ]
+        return counts @ value - np.array(refused, np.int64)
 
-@method("bound-gpu-cutting-stock", family=FAMILY, bounds=True, handles=("running", "gangs"))
+    def proof(self, instance: PlacementInstance) -> dict[str, Any]:
+        """Return the certificate of the bound."""
+        return certificate(instance, self.packing, self.bound, self.scale, self.prices, ())
+
+
+@method("bound-gpu-cutting-stock", family=FAMILY, bounds=True, handles=("running", "gangs", "slices"))
 def bound_gpu_cutting_stock(instance: PlacementInstance, time_limit_s: float | None = None) -> Outcome:
     """Which shares fit one GPU: a cutting-stock program over all GPUs, proven by a knapsack; nodes are left out."""
     packing = packing_of(instance)
@@ -54,7 +76,21 @@ def bound_gpu_cutting_stock(instance: PlacementInstance, time_limit_s: float | N
     details: dict[str, float] = {"columns": relaxation.master.num_columns, "iterations": relaxation.iterations}
     if instance.unit == "GPUs":
         details["allocated_percent"] = allocated_percent(instance, solved.bound)
-    return Outcome(
-        bound=solved.bound,
-        details=details,
-    )
+    return Outcome(bound=solved.bound, details=details, certificate=solved.proof(instance))
+
+
+def prefix_bounds(instance: PlacementInstance, marks: Sequence[int]) -> IntArray:
+    """Return (m,) the value that is placed at most of the first so many pods, for each mark (m,); O(m) small programs.
+
+    No placement has more when so many pods have arrived, whatever comes after. Prices found at each mark count at all of
+    them. For instances in which nothing runs.
+    """
+    packing = packing_of(instance)
+    place = np.searchsorted(packing.classes, instance.pod2class)
+    counts = np.stack([np.bincount(place[:mark], minlength=packing.counts.size) for mark in marks])
+    least = counts @ packing.value
+    for row in counts:
+        at_mark = SingleGpus(replace(packing, counts=row), np.inf)
+        at_mark.packing = packing
+        least = np.minimum(least, at_mark.allocated(counts))
+    return least // packing.step * packing.step

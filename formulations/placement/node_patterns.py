@@ -7,13 +7,13 @@ duals come from `relaxation`, placements from `packer`. Prices begin at those of
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from schedgap.formulations.placement.cutting_stock import SingleGpus
 from schedgap.formulations.placement.packer import Packer, placed
-from schedgap.formulations.placement.packing import allocated_percent, packing_of
+from schedgap.formulations.placement.packing import allocated_percent, certificate, packing_of
 from schedgap.formulations.placement.relaxation import Relaxation
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.placement.model import FAMILY
@@ -25,39 +25,51 @@ if TYPE_CHECKING:
 
 # Parts of the time limit for the first bound, and for columns where a placement is asked for, too.
 FIRST, COLUMNS = 0.2, 0.5
-# Rounds of packing parts again without a time limit, and seconds that are left for the end.
-ROUNDS, LAST_S = 20_000, 0.3
+# Seconds that are left for the end.
+LAST_S = 0.3
 
 
-def relaxed(packing: Packing, seconds: float, columns: float = 1.0) -> Relaxation:
+class Solved(NamedTuple):
+    """A relaxation, the better of its bound and that of single GPUs, and its certificate."""
+
+    relaxation: Relaxation
+    bound: int
+    proof: dict[str, Any]
+
+
+def relaxed(instance: PlacementInstance, packing: Packing, seconds: float, columns: float = 1.0) -> Solved:
     """Return the relaxation, solved as far as seconds, of which columns are generated in a part, allow."""
     start = time.perf_counter()
     single = SingleGpus(packing, start + FIRST * seconds)
     relaxation = Relaxation(packing)
     contents = relaxation.try_prices(np.array(single.prices, dtype=np.float64) / single.scale)
-    # Rounded prices prove a little less than those that they are rounded from.
-    relaxation.bound = max(relaxation.bound, single.bound)
     relaxation.add(contents)
+    # The contents of a first placement: without them the master's duals are of no use for a hundred rounds.
+    Packer(relaxation).round(start + FIRST * seconds)
     relaxation.generate(start + columns * seconds)
-    return relaxation
+    if single.bound > relaxation.bound:
+        return Solved(relaxation, single.bound, single.proof(instance))
+    bound, prices, rows = relaxation.bound, relaxation.prices.tolist(), relaxation.resource_prices.tolist()
+    return Solved(relaxation, bound, certificate(instance, packing, bound, packing.scale, prices, rows))
 
 
-def _details(instance: PlacementInstance, relaxation: Relaxation) -> dict[str, Any]:
+def _details(instance: PlacementInstance, solved: Solved) -> dict[str, Any]:
+    relaxation = solved.relaxation
     details: dict[str, Any] = {
         "columns": relaxation.master.num_columns,
         "iterations": relaxation.iterations,
         "converged": relaxation.is_converged or not relaxation.is_open,
     }
     if instance.unit == "GPUs":
-        details["allocated_percent"] = allocated_percent(instance, relaxation.bound)
+        details["allocated_percent"] = allocated_percent(instance, solved.bound)
     return details
 
 
-@method("bound-node-patterns", family=FAMILY, bounds=True, handles=("running", "gangs"))
+@method("bound-node-patterns", family=FAMILY, bounds=True, handles=("running", "gangs", "slices"))
 def bound_node_patterns(instance: PlacementInstance, time_limit_s: float | None = None) -> Outcome:
-    """Contents of whole nodes, priced exactly: the strongest bound; gangs are left out, moves are free."""
-    relaxation = relaxed(packing_of(instance), np.inf if time_limit_s is None else time_limit_s)
-    return Outcome(bound=relaxation.bound, details=_details(instance, relaxation))
+    """Contents of whole nodes, priced exactly: the strongest bound; gangs and slices are left out, moves are free."""
+    solved = relaxed(instance, packing_of(instance), np.inf if time_limit_s is None else time_limit_s)
+    return Outcome(bound=solved.bound, details=_details(instance, solved), certificate=solved.proof)
 
 
 @method("node-patterns", family=FAMILY, bounds=True, handles=("running",))
@@ -66,20 +78,18 @@ def node_patterns(instance: PlacementInstance, time_limit_s: float | None = None
     start = time.perf_counter()
     seconds = np.inf if time_limit_s is None else time_limit_s
     deadline = start + seconds
-    packing = packing_of(instance, stay=True)
-    relaxation = relaxed(packing, seconds, COLUMNS)
-    may_move = (instance.is_running & instance.movable).any() and instance.max_moves != 0
-    # With moves more may be placed: the relaxation of what stays proves nothing then.
-    proof = relaxed(packing_of(instance), seconds * FIRST) if may_move else relaxation
-    packer = Packer(relaxation)
+    solved = relaxed(instance, packing_of(instance, stay=True), seconds, COLUMNS)
+    packer = Packer(solved.relaxation)
+    if (instance.is_running & instance.movable).any() and instance.max_moves != 0:
+        # With moves more may be placed: the relaxation of what stays proves nothing then.
+        solved = relaxed(instance, packing_of(instance), FIRST * seconds)
     packer.round(deadline)
     now = time.perf_counter()
     best = placed(instance, packer)
-    found(best, proof.bound)
+    found(best, solved.bound)
     spare_s = LAST_S + 1.5 * (time.perf_counter() - now)
-    rounds = packer.improve(
-        deadline - spare_s, np.random.default_rng(0), relaxation.bound, ROUNDS if np.isinf(seconds) else np.inf
-    )
-    best = min((best, placed(instance, packer)), key=lambda placement: verify(instance, placement)) if rounds else best
-    details = _details(instance, proof) | {"rounds": rounds}
-    return Outcome(solution=best, bound=proof.bound, details=details)
+    rounds = packer.improve(deadline - spare_s, np.random.default_rng(0), packer.relaxation.bound)
+    if rounds:
+        best = min((best, placed(instance, packer)), key=lambda placement: verify(instance, placement))
+    details = _details(instance, solved) | {"rounds": rounds}
+    return Outcome(solution=best, bound=solved.bound, details=details, certificate=solved.proof)

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray
     from schedgap.instances.placement.model import PlacementInstance
 
-# States that a search for a content looks at; the most nodes that are packed again, by how much prices change for that, and after
-# how many rounds without gain it ends. Seconds that a content takes to be put on nodes.
-NODE_LIMIT, MOST_AGAIN, NOISE, PATIENCE, PUT_S = 1_000, 4, 0.05, 20_000, 1e-3
+# States that a search for a content looks at; the most nodes that are packed again, and by how much prices change for that.
+# Seconds that a content takes to be put on nodes. Rounds without gain after which it ends, more of them a node, and at most.
+NODE_LIMIT, MOST_AGAIN, NOISE, PUT_S = 1_000, 4, 0.05, 1e-3
+PATIENCE, A_NODE, MOST_PATIENCE = 200, 16, 20_000
 
 
 class Packer:
@@ -61,7 +62,8 @@ class Packer:
         for k, nodes in enumerate(spare):
             while nodes.size and time.perf_counter() < deadline:
                 _, content = self.relaxation.pricing.best(k, self.prices, NODE_LIMIT, self.left)
-                nodes = self._put_most(nodes, content, nodes.size)
+                self.relaxation.add([(k, content)])
+                nodes = self._put_most(nodes, content, -(-nodes.size // 2))
 
     def _put_column(self, spare: list[IntArray], k: int, pattern: IntArray, times: int) -> None:
         if times > 0:
@@ -76,11 +78,12 @@ class Packer:
             self.put(nodes[:times], content)
         return nodes[times:]
 
-    def improve(self, deadline: float, rng: np.random.Generator, enough: int, most_rounds: float) -> int:
+    def improve(self, deadline: float, rng: np.random.Generator, enough: int) -> int:
         """Pack a few nodes again and again until the deadline, or until no more than `enough` is refused; how often."""
         packing, rounds, stale = self.packing, 0, 0
         must = packing.is_forced
-        while rounds < most_rounds and stale < PATIENCE and self.refused > enough:
+        patience = min(PATIENCE + A_NODE * packing.kinds.size, MOST_PATIENCE)
+        while stale < patience and self.refused > enough:
             if time.perf_counter() > deadline - PUT_S * len(self.table):
                 break
             rounds, stale = rounds + 1, stale + 1

@@ -10,15 +10,15 @@ than any content of a node of kind k is worth,
     refused value >= sum_c counts[c] w[c] - sum_k numbers[k] z[k]
 
 for every placement: what is placed is worth no more than the z of all nodes, what is refused no more than its value. Prices are
-whole numbers at a scale, so this is a sum that anyone can check. Gangs are left out, and that pods which may move do so at
-most so often: both only add to what is refused.
+whole numbers at a scale, so this is a sum that anyone can check. Left out are gangs, that pods which may move do so at
+most so often, and where slices of divided GPUs may start: all of these only add to what is refused.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -112,7 +112,8 @@ def packing_of(instance: PlacementInstance, *, stay: bool = False) -> Packing:
     must = np.repeat((False, True), [np.count_nonzero(some) for some in counts])
     free, left = alike[:, 1 : 1 + resources], alike[:, 1 + resources :]
     demand, gpus, milli = instance.demand[which], instance.gpus[which], instance.gpu_milli[which]
-    fits = instance.admits[np.ix_(which, alike[:, 0])] & (
+    admits = instance.admits & instance.divides_as_asked()
+    fits = admits[np.ix_(which, alike[:, 0])] & (
         (left[None] >= np.maximum(milli, 1)[:, None, None]).sum(axis=2) >= gpus[:, None]
     )
     for r in range(resources):
@@ -210,6 +211,29 @@ class Pricing:
         spread = np.zeros((content.shape[0], prices.size), np.int64)
         spread[:, inside] = content
         return int(bound), spread
+
+
+def certificate(
+    instance: PlacementInstance,
+    packing: Packing,
+    bound: int,
+    scale: int,
+    prices: Sequence[int],
+    multipliers: Sequence[Sequence[int]],
+) -> dict[str, Any]:
+    """Return the bound and its proof, as `schedgap certify` checks it. prices : of a pod of each class of the packing.
+
+    multipliers : rows of R prices of a unit of each resource, at the same scale, of which each node takes the best.
+    """
+    given: dict[bool, list[int]] = {forced: [0] * len(instance.class_names) for forced in (False, True)}
+    for c, forced, price in zip(packing.classes.tolist(), packing.is_forced.tolist(), prices, strict=True):
+        given[forced][c] = int(price)
+    proof: dict[str, Any] = {"scale": scale, "pod_prices": given[False]}
+    if packing.is_forced.any():
+        proof["running_prices"] = given[True]
+    rows = dict.fromkeys(tuple(int(price) for price in row) for row in multipliers)
+    proof["multipliers"] = [list(row) for row in rows if any(row)]
+    return {"bound": bound / ONE if bound % ONE else bound // ONE, "proof": proof}
 
 
 def allocated_percent(instance: PlacementInstance, bound: int) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.linear_model import Rows
-from schedgap.formulations.placement.packing import packing_of
+from schedgap.formulations.placement.packing import allocated_percent, certificate, packing_of
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.placement.model import FAMILY, ONE
 
@@ -70,13 +70,18 @@ class Totals:
             most[:classes][placed & self.fits.any(axis=1)] = 0.0
         return rows.model("prices", cost, most, ONE, integral=False)
 
-    def proven(self, duals: FloatArray) -> tuple[int, list[int], list[list[int]]]:
-        """Return the bound that duals of the program prove, prices of pods and of resources that do, times `SCALE`."""
+    def proven(self, duals: FloatArray, placed: BoolArray | None = None) -> tuple[int, list[int], list[list[int]]]:
+        """Return the bound that duals of the program prove, prices of pods and of resources that do, times `SCALE`.
+
+        placed : as for `model`; such pods may be worth more than their value.
+        """
         packing = self.packing
         per_unit = np.maximum(-duals[packing.counts.size :].reshape(self.free.shape), 0) / np.maximum(self.free, 1)
         whole = [[int(price * ONE * SCALE) for price in row] for row in per_unit.tolist()]
         taken = np.array(whole, object) @ self.demand.T.astype(object)
-        most = np.where(packing.is_forced, packing.dearest, packing.value).tolist()
+        most = np.where(
+            packing.is_forced | (placed if placed is not None else False), packing.dearest, packing.value
+        ).tolist()
         prices = [
             min([value * SCALE, *taken[fits, c]]) for c, (value, fits) in enumerate(zip(most, self.fits, strict=True))
         ]
@@ -84,13 +89,25 @@ class Totals:
         return packing.bounded(prices, worth, SCALE), prices, [row[:-1] for row in whole]
 
 
-@method("bound-resources", family=FAMILY, bounds=True, handles=("running", "gangs"))
+@method("bound-resources", family=FAMILY, bounds=True, handles=("running", "gangs", "slices"))
 def bound_resources(instance: PlacementInstance, time_limit_s: float | None = None) -> Outcome:
-    """Prices on each type's CPU, memory and GPUs: a bound proven by a sum; gangs are left out, moves are free."""
+    """Prices on each type's CPU, memory and GPUs: a bound proven by a sum; gangs and slices are left out, moves are free.
+
+    The detail `kept_allocated_percent` bounds placements that refuse no pod without a GPU, as one that may not refuse what fits,
+    and never runs out of room for these, has it. It is no bound on all placements, so it is not the method's.
+    """
     packing = packing_of(instance)
     totals = Totals(packing)
     result = solve(totals.model(), time_limit_s=time_limit_s)
     if result.row_duals is None:
         return Outcome()
-    bound, _, _ = totals.proven(result.row_duals)
-    return Outcome(bound=bound)
+    bound, prices, multipliers = totals.proven(result.row_duals)
+    details: dict[str, float] = {}
+    worthless = packing.value == 0
+    if instance.unit == "GPUs" and worthless.any():
+        kept = solve(totals.model(worthless), time_limit_s=time_limit_s)
+        if kept.row_duals is not None:
+            proven, _, _ = totals.proven(kept.row_duals, worthless)
+            details["kept_allocated_percent"] = allocated_percent(instance, max(bound, proven))
+    proof = certificate(instance, packing, bound, SCALE, prices, multipliers)
+    return Outcome(bound=bound, details=details, certificate=proof)

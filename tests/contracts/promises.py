@@ -8,8 +8,8 @@ import pickle
 from collections import defaultdict
 from functools import cache
 
-from schedgap.bench.certify.problem import read_certificate, read_problem
-from schedgap.bench.certify.proof import check
+from schedgap.bench.certify.nodes import check_file
+from schedgap.bench.certify.problem import read_certificate
 from schedgap.bench.checks.contract import judge_trial
 from schedgap.bench.checks.trials import RunKind, Seen, Trial
 from schedgap.bench.isolation.answer import certificate_of
@@ -115,7 +115,7 @@ class Promises:
         for instance, certificate, bound in CERTIFICATES[self.family, bounding.name]:
             family.write_instance(instance, tmp_path / "i.json")
             (tmp_path / "c.json").write_text(json.dumps(certificate))
-            found = check(read_problem(tmp_path / "i.json"), read_certificate(tmp_path / "c.json"))
+            _, found = check_file(tmp_path / "i.json", read_certificate(tmp_path / "c.json"))
             assert found.reason is None
             assert found.bound <= bound
 

@@ -65,7 +65,7 @@ MAKERS = {
     "one-task": one_task,
     "zero-demand": zero_demand,
     "table3": table3,
-    "table7": lambda: table7(9, seed=1),
+    "table7": lambda: table7(7, seed=1),
     "table7-vcpu": lambda: table7(7, seed=8, cpu="vcpu"),
     "interference": lambda: table7(5, seed=3, interference=True),
     "distinct": lambda: distinct(5, seed=5),

@@ -140,7 +140,7 @@ PLACING_SHARE, EXCHANGE_SHARE, RUIN_SHARE = 0.35, 0.15, 0.6
 MOST_RUINED, LEAST_LOSS = 25, 1e-4
 # Machines that are exchanged at once, at most; draws of new ones; the part of all tries that must be cheaper; by what share of
 # the best price what is exchanged may cost more than it; and how often in vain for each machine, after which none are any more.
-MOST_EXCHANGED, DRAWS, CHEAPER, MOST_DEARER, IN_VAIN = 10, 200, 0.5, 0.005, 1_000
+MOST_EXCHANGED, DRAWS, CHEAPER, MOST_DEARER, IN_VAIN = 8, 200, 0.5, 0.03, 2_000
 # What is spared of each machine first, the least difference that is tried, and the most, in average tasks.
 FIRST_SPARE, LEAST_SPARE, MOST_SPARE = 0.1, 0.02, 30.0
 MAX_DEPTH = 8
@@ -231,7 +231,11 @@ class Renting(Search):
         is_by_type = not is_one and self.instance.num_types * self.instance.num_classes <= MAX_SHARES
         if is_small(self.instance):
             if not is_one:
-                self.exchange(now + EXCHANGE_SHARE * self.limit_s)
+                soon = now + EXCHANGE_SHARE * self.limit_s
+                if self.objective is not None and self.objective > (1 + DEAR) * self.bound:
+                    rng, rest_s = np.random.default_rng(0), FIRST_SHARE * self.limit_s
+                    self.improve(*self._recreated(self.instance, rng, rest_s, soon, by_type=False))
+                self.exchange(soon)
             self._place(PLACING_SHARE * self.limit_s)
         elif is_by_type:
             self._ruin(now + RUIN_SHARE * (end - now))
@@ -269,7 +273,7 @@ class Renting(Search):
             self.keep(Provisioning.from_machines(types, content), paid)
 
     def exchange(self, end: float) -> None:
-        """Take a few machines at a time for others that cost no more, or a little more than the best at most, until `end`.
+        """Take a few machines at a time for others that cost no more, the longer in vain the more above the best, until `end`.
 
         The new ones are drawn, and the tasks settle on them or not.
         """
@@ -287,7 +291,8 @@ class Renting(Search):
             counts = content[given].sum(axis=0)
             classes = np.flatnonzero(counts)
             before = int(price[types[given]].sum())
-            dearer = int(self.objective * (1 + MOST_DEARER)) - int(price[types].sum())
+            most = self.objective * (1 + MOST_DEARER * idle / (IN_VAIN * types.size))
+            dearer = int(most) - int(price[types].sum())
             budget = before - 1 if rng.random() < CHEAPER else before + max(0, dearer)
             left = stock - np.bincount(types[~given], minlength=price.size)
             new = np.zeros(max(1, number + int(rng.integers(-1, 2))), np.int64)

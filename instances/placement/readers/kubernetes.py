@@ -224,8 +224,8 @@ class Reading:
         gang = [number.get(id(pod), NO_GANG) for pod in order]
         if unknown:
             self.report.sentences.append(
-                f"Assumed: all pending pods of {len(unknown)} pod groups are needed together, as no PodGroup with a minMember is "
-                f"there: {listed(unknown)}."
+                f"Assumed: all pending pods of a gang are needed together, as no PodGroup with a minMember is there, of "
+                f"{len(unknown)}: {listed(unknown)}."
             )
         return order, np.array(gang, np.int64)
 

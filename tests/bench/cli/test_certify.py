@@ -6,6 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from schedgap.bench.cli.app import app
+from schedgap.formulations.placement.node_patterns import bound_node_patterns
+from schedgap.instances import placement
 from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.provisioning import vbp, write_instance
 
@@ -66,3 +68,14 @@ def test_without_a_digest_the_name_tells(certify, tmp_path):
     done = CliRunner().invoke(app, ["certify", str(tmp_path / "d.json"), str(tmp_path / "z.json")])
     with pytest.raises(SolutionError, match=r"d\.json: is of instance 'y', z\.json is 'z'; give the instance"):
         raise done.exception
+
+
+def test_a_bound_on_a_placement(tmp_path):
+    instance = placement.random_pods(seed=1)
+    placement.write_instance(instance, tmp_path / "i.json")
+    proof = bound_node_patterns(instance).certificate
+    about = {"schema": "schedgap/certificate/1", "instance": instance.name, "digest": instance.digest}
+    (tmp_path / "c.json").write_text(json.dumps({**about, **proof}))
+    done = CliRunner().invoke(app, ["certify", str(tmp_path / "c.json"), str(tmp_path / "i.json")])
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith(f"proven: no solution of {instance.name} is below {proof['bound']}; ")

@@ -14,12 +14,13 @@ UNITS = ("GPUs", "pods", "value")
 
 
 def nasty(seed):
-    """Draw a tiny instance: every other one has pods that run, of which none, some or all may move; gangs in every third."""
+    """Draw a tiny instance. In every other some pods run, of which none, some or all may move; gangs, slices: in some."""
     return random_pods(
         seed=seed,
         running=0.4 if seed % 2 else 0.0,
         moves=(-1, 0, 1, 2)[seed // 2 % 4],
         gangs=seed % 3 == 0,
+        divided=seed % 5 == 0,
         unit=UNITS[seed // 3 % 3],
     )
 

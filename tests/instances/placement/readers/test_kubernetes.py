@@ -138,7 +138,7 @@ def test_gangs(read, how, value):
     found = read(node("a"), pod("p", **given), pod("q"), pod("r", **given))
     assert found.pod_names == ("a/p", "a/r", "a/q")
     assert found.gang.tolist() == [0, 0, -1]
-    assert any(note.startswith("Assumed: all pending pods of 1 pod groups") for note in found.notes)
+    assert any(note.startswith("Assumed: all pending pods of a gang") for note in found.notes)
 
 
 @pytest.mark.parametrize(("least", "runs", "gang"), [(2, 0, [0, 0, -1]), (3, 1, [-1, 0, 0, -1]), (2, 1, [-1] * 4)])
