@@ -31,7 +31,7 @@ API = {
     "instances": ("Methods, families, errors", ["instances"]),
     **{
         name: (f"Family {name}", [f"instances.{name}", f"heuristics.{name}"])
-        for name in ("provisioning", "reconfiguration", "waiting", "fairness", "sharing", "harvest")
+        for name in ("provisioning", "reconfiguration", "waiting", "fairness", "sharing", "harvest", "placement")
     },
 }
 
