@@ -69,7 +69,7 @@ def figure(record: Record, name: str) -> float | None:
         return None
     measurement, family = record.measurement, FAMILIES.get(record.run.family)
     value: object = measurement.measures.get(name)
-    is_told = family is not None and name in family.told and measurement.objective is not None
+    is_told = family is not None and name in family.told and (measurement.objective, measurement.bound) != (None, None)
     if value is None and (is_told or is_prediction(record)):
         value = measurement.details.get(name, measurement.details.get(name.removeprefix(_prefixes(record)[1])))
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -21,6 +21,7 @@ import numpy as np
 from schedgap.formulations.placement.packing import Pricing, allocated_percent, certificate, packing_of
 from schedgap.formulations.placement.relaxation import Relaxation, by_gpu
 from schedgap.instances.method import Outcome, method
+from schedgap.instances.placement.measures import MARKS, PERCENT
 from schedgap.instances.placement.model import FAMILY
 
 if TYPE_CHECKING:
@@ -67,8 +68,13 @@ class SingleGpus:
 
 
 @method("bound-gpu-cutting-stock", family=FAMILY, bounds=True, handles=("running", "gangs", "slices"))
-def bound_gpu_cutting_stock(instance: PlacementInstance, time_limit_s: float | None = None) -> Outcome:
-    """Which shares fit one GPU: a cutting-stock program over all GPUs, proven by a knapsack; nodes are left out."""
+def bound_gpu_cutting_stock(
+    instance: PlacementInstance, *, marks: bool = False, time_limit_s: float | None = None
+) -> Outcome:
+    """Which shares fit one GPU: a cutting-stock program over all GPUs, proven by a knapsack; nodes are left out.
+
+    marks : tell also how many GPUs are idle at least when so many per cent of all have been asked for (`idle_at_100`).
+    """
     packing = packing_of(instance)
     deadline = time.perf_counter() + (np.inf if time_limit_s is None else time_limit_s)
     solved = SingleGpus(packing, deadline)
@@ -76,7 +82,25 @@ def bound_gpu_cutting_stock(instance: PlacementInstance, time_limit_s: float | N
     details: dict[str, float] = {"columns": relaxation.master.num_columns, "iterations": relaxation.iterations}
     if instance.unit == "GPUs":
         details["allocated_percent"] = allocated_percent(instance, solved.bound)
+        if marks and not instance.is_running.any():
+            details |= idle_at_marks(instance)
     return Outcome(bound=solved.bound, details=details, certificate=solved.proof(instance))
+
+
+def idle_at_marks(instance: PlacementInstance) -> dict[str, float]:
+    """Return what is proven of the measures `idle_at_*`, in per cent of all GPUs: no placement has less idle.
+
+    The arrivals that round to a mark are bounded by the last of them, which has the most.
+    """
+    arrived = np.rint(
+        PERCENT * np.cumsum((instance.gpus * instance.gpu_milli)[instance.pod2class]) / instance.gpu_capacity
+    )
+    last = {mark: int(np.flatnonzero(arrived == mark)[-1]) + 1 for mark in MARKS if (arrived == mark).any()}
+    placed = prefix_bounds(instance, list(last.values()))
+    return {
+        f"idle_at_{mark}": PERCENT * (1 - int(most) / instance.gpu_capacity)
+        for mark, most in zip(last, placed, strict=True)
+    }
 
 
 def prefix_bounds(instance: PlacementInstance, marks: Sequence[int]) -> IntArray:

@@ -3,7 +3,7 @@
 from schedgap.instances.family import Family, register_family
 from schedgap.instances.placement.files import read_instance, read_solution, write_instance, write_solution
 from schedgap.instances.placement.generators import random_pods
-from schedgap.instances.placement.measures import measures, picture
+from schedgap.instances.placement.measures import MARKS, measures, picture
 from schedgap.instances.placement.model import FAMILY, ONE, Placement, PlacementInstance, features, shrink
 from schedgap.instances.placement.openb import openb, openb_like
 from schedgap.instances.placement.readers import csv_tables, kai_snapshot, kubernetes
@@ -27,6 +27,7 @@ PLACEMENT = register_family(
         picture=picture,
         features=features,
         bound_methods=("bound-node-patterns", "bound-resources"),
+        told=tuple(f"idle_at_{mark}" for mark in MARKS),
         large=(("openb-like", {"nodes": 1213}),),
         size="pods",
     )

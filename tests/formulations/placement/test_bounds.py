@@ -6,7 +6,8 @@ import pytest
 from schedgap.formulations.placement.cutting_stock import bound_gpu_cutting_stock, prefix_bounds
 from schedgap.formulations.placement.node_patterns import bound_node_patterns
 from schedgap.formulations.placement.resource_bound import bound_resources
-from schedgap.instances.placement import PlacementInstance, openb_like
+from schedgap.heuristics.placement.policies import best_fit
+from schedgap.instances.placement import PlacementInstance, measures, openb_like
 
 # On how many instances each is tried, and the part of their optima that is proven: a bound that gets weaker is noticed.
 BOUNDS = {bound_resources: (1000, 0.55), bound_gpu_cutting_stock: (1000, 0.3), bound_node_patterns: (300, 0.75)}
@@ -89,3 +90,14 @@ def test_prices_of_one_prefix_bound_all():
         # That of the prefix itself knows how few pods of a class there are.
         alone = first.total_value - bound_gpu_cutting_stock(first).bound
         assert alone <= most <= 1.02 * alone
+
+
+def test_idle_at_marks_is_below_what_any_policy_leaves_idle():
+    instance = openb_like(nodes=30, seed=4)
+    proven = bound_gpu_cutting_stock(instance, marks=True).details
+    measured = measures(instance, best_fit(instance))
+    found = {key: value for key, value in proven.items() if key.startswith("idle_at_")}
+    assert len(found) > 5
+    assert all(value <= measured[key] for key, value in found.items())
+    # Where GPUs abound hardly any is lost to shares: what is idle was not asked for.
+    assert 49 <= found["idle_at_50"] <= 51
