@@ -45,7 +45,7 @@ def test_generated_and_read_back(tmp_path):
         ("{", r"i.json: no JSON"),
         (
             "{}",
-            r"i.json: it names no schema; known are schedgap/fairness/1, schedgap/harvest/1, schedgap/provisioning/1",
+            r"i.json: it names no schema; known are schedgap/fairness/1, schedgap/harvest/1, schedgap/placement/1",
         ),
         ('{"schema": "schedgap/knitting/1"}', r"its schema is 'schedgap/knitting/1'"),
         ("[1]", r"it names no schema"),

@@ -165,7 +165,7 @@ def test_malformed_files(tmp_path, write_suite, old, new, message):
         (
             '"provisioning"',
             '"provision"',
-            r"there is no family 'provision'; did you mean provisioning\? known are fairness, harvest, provisioning",
+            r"there is no family 'provision'; did you mean provisioning\? known are fairness, harvest, placement, provisioning",
         ),
     ],
 )
