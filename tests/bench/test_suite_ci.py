@@ -19,7 +19,7 @@ RESULTS = Path(__file__).parents[2] / "results"
 MODELS = ("model-", "workload")
 
 
-GATES = ("ci", "ci-fairness", "ci-harvest", "ci-reconfiguration", "ci-sharing", "ci-waiting")
+GATES = ("ci", "ci-fairness", "ci-harvest", "ci-placement", "ci-reconfiguration", "ci-sharing", "ci-waiting")
 
 
 @pytest.fixture(scope="module", params=GATES)
