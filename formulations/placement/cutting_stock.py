@@ -73,7 +73,7 @@ def bound_gpu_cutting_stock(
 ) -> Outcome:
     """Which shares fit one GPU: a cutting-stock program over all GPUs, proven by a knapsack; nodes are left out.
 
-    marks : tell also how many GPUs are idle at least when so many per cent of all have been asked for (`idle_at_100`).
+    marks : tell also how many GPUs are idle at least when so many per cent of all have been asked for.
     """
     packing = packing_of(instance)
     deadline = time.perf_counter() + (np.inf if time_limit_s is None else time_limit_s)
@@ -88,7 +88,7 @@ def bound_gpu_cutting_stock(
 
 
 def idle_at_marks(instance: PlacementInstance) -> dict[str, float]:
-    """Return what is proven of the measures `idle_at_*`, in per cent of all GPUs: no placement has less idle.
+    """Return what is proven of the measures of idle GPUs, in per cent of all GPUs: no placement has less idle.
 
     The arrivals that round to a mark are bounded by the last of them, which has the most.
     """
