@@ -135,7 +135,7 @@ FIRST_SHARE, PART_SHARE, LAST_SHARE = 0.2, 0.05, 0.85
 LEAST_S, DIVE_SHARE = 1.2, 0.6
 # Shares of the time limit for placing whole tasks twice, and before for exchanging machines; the share of the time for both that
 # large instances take machines apart in.
-PLACING_SHARE, EXCHANGE_SHARE, RUIN_SHARE = 0.35, 0.15, 0.6
+PLACING_SHARE, EXCHANGE_SHARE, RUIN_SHARE = 0.35, 0.15, 0.7
 # Machines that are taken apart at once, at most, and the least share of its price that counts as a machine's loss.
 MOST_RUINED, LEAST_LOSS = 25, 1e-4
 # Machines that are exchanged at once, at most; draws of new ones; the part of all tries that must be cheaper; by what share of
