@@ -6,7 +6,7 @@
     verify(instance, solution)           # its exact objective, or VerifyError
 
 Here are what families share: `method`, which registers a function as a method, `Outcome`, which one may return, and the
-errors. Each family is a package beside: provisioning, reconfiguration, fairness, sharing, waiting, harvest.
+errors. Each family is a package beside: provisioning, reconfiguration, fairness, sharing, waiting, harvest, placement.
 """
 
 from schedgap.instances.errors import (

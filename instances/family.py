@@ -79,7 +79,8 @@ class Family:
     size : the parameter of its generators that says how large an instance is.
     model_prefix : a method of this prefix and X, which finds no solution, predicts the figures of method X; empty for none.
     steady_prefix : a measure of this prefix and Y is Y after warm-up; what models predict as Y stands beside both.
-    told : names of details that tables may show as measures although nobody but the method can know them.
+    told : names of details that tables may show as measures although nobody but the method can know them. Told with a bound and
+        no solution, such a detail is the least that the measure can be, and is held against verified solutions.
     """
 
     name: str

@@ -23,6 +23,7 @@ from schedgap.instances.method import REGISTRY
 from schedgap.instances.placement import FAMILY, moves, stranded
 from schedgap.instances.placement.model import ANY
 from schedgap.instances.placement.plan import steps
+from schedgap.instances.placement.room import room_of
 from schedgap.instances.units import resource_scales
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
     from schedgap.bench.records.runs import Record
     from schedgap.instances.placement import Placement, PlacementInstance
-    from schedgap.instances.placement.stranded import Group, Idle, Room
+    from schedgap.instances.placement.room import Room
+    from schedgap.instances.placement.stranded import Group, Idle
 
 # What finds plans, solves exactly, and proves bounds; a method that does not take an instance says so.
 METHODS = ("repack", "assignment", "bound-moves", "bound-node-patterns", "bound-resources", "bound-gpu-cutting-stock")
@@ -252,7 +254,7 @@ def capacity(
 def _first(instance: PlacementInstance, shape: int | None, max_moves: int | None) -> Capacity:
     """Answer what arithmetic can: use, what is stranded, what fits without moves, and what never does."""
     runs = instance.is_running
-    now, tied = (stranded.room_of(instance, pods) for pods in (runs, runs & ~instance.movable))
+    now, tied = (room_of(instance, pods) for pods in (runs, runs & ~instance.movable))
     shapes = _shapes(instance, now, tied, shape)
     pending, more = None, None
     if waits := int((~runs).sum()):
@@ -272,7 +274,10 @@ def _first(instance: PlacementInstance, shape: int | None, max_moves: int | None
 
 def _shapes(instance: PlacementInstance, now: Room, tied: Room, shape: int | None) -> list[Shape]:
     """Return the shape asked for, or all that run or wait, those of equal amounts together, the largest first."""
-    pods, runs = instance.class_counts(), stranded.counted(instance)
+    pods, runs = (
+        instance.class_counts(),
+        np.bincount(instance.pod2class[instance.is_running], minlength=len(instance.class_names)),
+    )
     size = np.column_stack((instance.gpus * instance.gpu_milli, instance.demand))
     order = [shape] if shape is not None else np.lexsort(-size.T[::-1]).tolist()
     made: dict[tuple[object, ...], Shape] = {}

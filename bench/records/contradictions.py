@@ -10,12 +10,16 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from schedgap.bench.records.runs import Record
+
+# Measures are floats: what two ways of summing may differ by.
+SAME = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ def contradictions(records: Iterable[Record]) -> list[Contradiction]:
     found = verified_twice(known)
     disputed = {key for contradiction in found for key in contradiction.keys}
     known = tuple(record for record in known if record.key not in disputed) if disputed else known
+    found += told_above(known)
     suspects = suspicious(known)
     if not suspects:
         return found
@@ -80,6 +85,33 @@ def verified_twice(records: Iterable[Record]) -> list[Contradiction]:
         )
         for group in wrong.values()
     ]
+
+
+def told_above(records: Iterable[Record]) -> list[Contradiction]:
+    """Return where the least that a measure can be, as a run without a solution tells it, is above a verified solution's.
+
+    Of the measures that are `Family.told`. O(rows).
+    """
+    telling, solved = [], defaultdict(list)
+    for record in records:
+        measurement = record.measurement
+        told = FAMILIES[record.run.family].told if record.run.family in FAMILIES else ()
+        if not told or record.status is Status.INVALID:
+            continue
+        if measurement.objective is not None:
+            solved[record.run.digest].append(record)
+        elif measurement.bound is not None:
+            given = ((name, measurement.details.get(name)) for name in told)
+            telling += [(record, name, least) for name, least in given if isinstance(least, int | float)]
+    found = []
+    for record, name, least in telling:
+        for other in solved[record.run.digest]:
+            measure = other.measurement.measures.get(name)
+            if measure is not None and not least <= measure + SAME:
+                claim = f"{record.run.label} proves {name} of at least {least} on {record.run.instance}"
+                found.append(Contradiction((record.key,), f"{claim}, {other.run.label} has {measure}"))
+                break
+    return found
 
 
 def suspicious(records: Iterable[Record]) -> set[str]:

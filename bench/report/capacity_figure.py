@@ -8,7 +8,8 @@ import numpy as np
 from matplotlib.patches import Patch
 
 from schedgap.bench.report.figure_files import rendered
-from schedgap.instances.placement.model import NOWHERE, devices_of
+from schedgap.instances.placement.model import NOWHERE, Placement, devices_of
+from schedgap.instances.placement.verify import moved
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,15 +31,15 @@ def capacity_svg(found: Capacity) -> bytes:
     """Return the figure; without a plan only what runs."""
     planned = found.plan()
     instance = found.instance if planned is None or planned[0].instance is None else planned[0].instance
-    before = (instance.running_node, instance.running_gpus)
-    plan = None if planned is None else planned[1].plan
-    sides = [("now", *before)] if plan is None else [("now", *before), ("after the plan", plan.node, plan.gpus)]
-    nodes = _shown(instance, sides[-1][1])
+    sides = [("now", Placement(instance.running_node, instance.running_gpus, instance.running_start))]
+    if planned is not None and planned[1].plan is not None:
+        sides.append(("after the plan", planned[1].plan))
+    nodes = _shown(instance, sides[-1][1].node)
 
     def draw_on(canvas: Figure) -> None:
         axes = canvas.subplots(1, len(sides), squeeze=False)[0]
-        for each, (title, node, gpus) in zip(axes, sides, strict=True):
-            _draw(each, instance, nodes, title, node, gpus)
+        for each, (title, placement) in zip(axes, sides, strict=True):
+            _draw(each, instance, nodes, title, placement)
         canvas.legend(
             handles=[Patch(color=colour, label=label) for label, colour in KINDS], loc="outside lower center", ncols=3
         )
@@ -57,15 +58,14 @@ def _shown(instance: PlacementInstance, after: IntArray) -> IntArray:
     return chosen[np.lexsort((chosen, -instance.num_gpus[instance.node2type[chosen]]))]
 
 
-def _draw(axes: Axes, instance: PlacementInstance, nodes: IntArray, title: str, node: IntArray, gpus: IntArray) -> None:
+def _draw(axes: Axes, instance: PlacementInstance, nodes: IntArray, title: str, placement: Placement) -> None:
     there = np.maximum(instance.num_gpus[instance.node2type[nodes]], 1)
     left = np.zeros((nodes.size, int(there.max())))
     rows, cells = np.nonzero(np.arange(left.shape[1]) < there[:, None])
     axes.barh(rows, CELL, left=cells, height=0.8, color="none", edgecolor="#b9bdc3", linewidth=0.4)
-    moved = instance.is_running & ((node != instance.running_node) | (gpus != instance.running_gpus))
-    new = ~instance.is_running
-    for which, (_, colour) in zip((~moved & ~new, moved, new), KINDS, strict=True):
-        share = _shares(instance, nodes, np.where(which, node, NOWHERE), gpus, left.shape[1])
+    moves, new = moved(instance, placement), ~instance.is_running
+    for which, (_, colour) in zip((~moves & ~new, moves, new), KINDS, strict=True):
+        share = _shares(instance, nodes, np.where(which, placement.node, NOWHERE), placement.gpus, left.shape[1])
         axes.barh(
             rows,
             CELL * share[rows, cells],

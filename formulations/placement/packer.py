@@ -9,6 +9,7 @@ import numpy as np
 
 from schedgap.formulations.placement.relaxation import key_of
 from schedgap.instances.placement.model import NOWHERE, ONE, Placement, devices_of
+from schedgap.instances.placement.room import room_of
 
 if TYPE_CHECKING:
     from schedgap.formulations.placement.packing import Packing
@@ -128,10 +129,8 @@ class Slots:
     def __init__(self, instance: PlacementInstance, packing: Packing, fixed: np.ndarray) -> None:
         self.instance, self.packing = instance, packing
         self.parts: list[tuple[IntArray, IntArray, IntArray]] = []
-        self.free = instance.capacity[instance.node2type].copy()
-        most = int(instance.num_gpus.max(initial=0))
-        self.gpu_left = np.where(np.arange(most) < instance.num_gpus[instance.node2type, None], ONE, 0)
-        self._take(instance.running_node[fixed], instance.pod2class[fixed], instance.running_gpus[fixed])
+        room = room_of(instance, fixed)
+        self.free, self.gpu_left = room.left, np.maximum(room.milli, 0)
 
     def _take(self, node: IntArray, classes: IntArray, gpus: IntArray) -> None:
         instance = self.instance
@@ -154,11 +153,11 @@ class Slots:
     def fill(self, left: IntArray) -> IntArray:
         """Put what still fits anywhere, the largest first and where least GPU is left; return what is left (C,)."""
         packing, instance, left = self.packing, self.instance, left.copy()
+        takes = instance.takes(packing.classes)[:, instance.node2type]
         for c in np.lexsort((-packing.demand[:, 0], -packing.milli * packing.gpus, -packing.value)).tolist():
             k, milli, demand = int(packing.gpus[c]), int(packing.milli[c]), packing.demand[c]
-            admits = instance.admits[packing.classes[c], instance.node2type]
             while left[c] > 0:
-                room = admits & (self.free >= demand).all(axis=1)
+                room = takes[c] & (self.free >= demand).all(axis=1)
                 room &= (self.gpu_left >= max(milli, 1)).sum(axis=1) >= k
                 nodes = np.flatnonzero(room)
                 nodes = nodes[np.argsort(self.gpu_left[nodes].sum(axis=1), kind="stable")][: left[c]]

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedgap.formulations.placement.kernels_node import Items, search, tune
-from schedgap.instances.placement.model import ONE, devices_of
+from schedgap.instances.placement.model import ONE
+from schedgap.instances.placement.room import room_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,23 +98,17 @@ def packing_of(instance: PlacementInstance, *, stay: bool = False) -> Packing:
     """Return the packing of an instance. stay : what runs stays where it is, though it may move."""
     fixed = instance.is_running & (stay | ~instance.movable | (instance.max_moves == 0))
     forced = instance.is_running & ~fixed
-    free = instance.capacity[instance.node2type].copy()
-    most_gpus = int(instance.num_gpus.max(initial=0))
-    left = np.where(np.arange(most_gpus) < instance.num_gpus[instance.node2type, None], ONE, 0)
-    node, classes = instance.running_node[fixed], instance.pod2class[fixed]
-    np.subtract.at(free, node, instance.demand[classes])
-    np.subtract.at(left, node, devices_of(instance.running_gpus[fixed], most_gpus) * instance.gpu_milli[classes, None])
-    states = np.hstack((instance.node2type[:, None], free, -np.sort(-left, axis=1)))
+    room = room_of(instance, fixed)
+    states = np.hstack((instance.node2type[:, None], room.left, -np.sort(-np.maximum(room.milli, 0), axis=1)))
     alike, kinds, numbers = np.unique(states, axis=0, return_inverse=True, return_counts=True)
-    resources = free.shape[1]
+    resources = room.left.shape[1]
     size = len(instance.class_names)
     counts = [np.bincount(instance.pod2class[some], minlength=size) for some in (~instance.is_running, forced)]
     which = np.concatenate([np.flatnonzero(some) for some in counts])
     must = np.repeat((False, True), [np.count_nonzero(some) for some in counts])
     free, left = alike[:, 1 : 1 + resources], alike[:, 1 + resources :]
     demand, gpus, milli = instance.demand[which], instance.gpus[which], instance.gpu_milli[which]
-    admits = instance.admits & instance.divides_as_asked()
-    fits = admits[np.ix_(which, alike[:, 0])] & (
+    fits = instance.takes()[np.ix_(which, alike[:, 0])] & (
         (left[None] >= np.maximum(milli, 1)[:, None, None]).sum(axis=2) >= gpus[:, None]
     )
     for r in range(resources):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # How much of the centre is in the duals that are priced, and by what part of a thousandth a column has to improve the master.
 SMOOTHING, GAIN = 0.8, 1e-7
+# Values of single GPUs stay below this, so that sums of them over a node fit 64 bits.
+MOST_VALUE = 2**42
 # States that an exact search for the dearest content of a node looks at: quickly first, longer where no column is found so.
 NODE_LIMITS = (2_000, 20_000, 200_000)
 
@@ -119,10 +121,12 @@ def key_of(kind: int, pattern: IntArray) -> bytes:
 def by_gpu(packing: Packing) -> tuple[Packing, IntArray, int]:
     """Return the packing of single GPUs, the class there of each class or -1, and by what its values are multiplied.
 
-    Of each pod of k GPUs it has k, each worth a k-th; resources, models and nodes are left out.
+    Of each pod of k GPUs it has k, each worth a k-th; resources, models and nodes are left out. Where numbers of GPUs have a
+    large common multiple parts are rounded down, which proves less and nothing false.
     """
     with_gpu = np.flatnonzero(packing.gpus)
-    factor = math.lcm(*packing.gpus[with_gpu].tolist())
+    largest = max(1, int(packing.value.max(initial=0)))
+    factor = min(math.lcm(*packing.gpus[with_gpu].tolist()), max(1, MOST_VALUE // largest))
     gpus, value = packing.gpus[with_gpu], packing.value[with_gpu]
     value = np.where(value < 0, -1, value * factor // gpus)
     rows = np.stack((packing.milli[with_gpu], value), axis=1)

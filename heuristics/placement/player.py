@@ -23,27 +23,14 @@ from schedgap.heuristics.player import Whole, policy_decorator
 from schedgap.instances.arrays import first_true, locked
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome
-from schedgap.instances.placement.model import FAMILY, NO_GANG, NOWHERE, ONE, Placement, PlacementInstance, use
+from schedgap.instances.placement.model import FAMILY, NO_GANG, NOWHERE, Placement, PlacementInstance
+from schedgap.instances.placement.room import room_of
 from schedgap.instances.units import shown_amount
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from schedgap.instances.arrays import BoolArray, IntArray
-
-
-def free_at_start(instance: PlacementInstance) -> tuple[IntArray, IntArray]:
-    """Return (N, R) and (N, G) int64: what the pods that run leave of each node's resources, and of its GPUs; G at least 1."""
-    used, milli = use(instance, instance.running_node, instance.running_gpus)
-    most = max(int(instance.num_gpus.max()), 1)
-    whole = np.where(np.arange(most) < instance.num_gpus[instance.node2type, None], ONE, 0)
-    whole[:, : milli.shape[1]] -= milli
-    return instance.capacity[instance.node2type] - used, whole
-
-
-def admitted(instance: PlacementInstance) -> BoolArray:
-    """(C, T) bool: the types that take a pod of a class. GPUs that MIG divides take no pods that ask for others."""
-    return instance.admits & instance.divides_as_asked()
 
 
 class Player:
@@ -58,8 +45,9 @@ class Player:
     def __init__(self, instance: PlacementInstance, knows: frozenset[str] = frozenset()) -> None:
         """Begin before the first pod."""
         self.instance = instance
-        self.free, self.milli = free_at_start(instance)
-        self.admits = admitted(instance)
+        room = room_of(instance, instance.is_running)
+        self.free, self.milli = room.left, np.maximum(room.milli, 0)
+        self.admits = instance.takes()
         self.node: IntArray = instance.running_node.copy()
         self.gpus: IntArray = instance.running_gpus.copy()
         # Copies, as all that a policy gets: whoever unlocks them does not change the instance.

@@ -36,9 +36,7 @@ def played(instance: PlacementInstance, rule: Rule, seed: int = 0) -> Placement:
 
 
 def _power_is_known(instance: PlacementInstance) -> str | None:
-    return (
-        None if is_known(instance) else "it has GPU models of whose power nothing is known, or no resource called cpu"
-    )
+    return None if is_known(instance) else "has GPU models of whose power nothing is known, or no resource called cpu"
 
 
 @method("random", family=FAMILY, stochastic=True, handles=HANDLED)

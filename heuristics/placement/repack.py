@@ -3,7 +3,8 @@
 Pods are placed by best fit, in several orders, of which the best is kept. In each, every pod that found no place then looks
 for the node on which the fewest pods have to leave for it. These go to other nodes, or have others leave in turn. A move
 is made only if all that leave find a place, so that what is found is feasible at any time. Gangs are placed as a whole or
-not at all. This proves nothing: what it misses may exist.
+not at all. This proves nothing: what it misses may exist. Placing is O(P N (R + G)) for each order, in whole arrays of nodes; a
+pod without a place looks at `NODES` of them, and so does each that leaves for it, `DEPTH` deep.
 """
 
 from __future__ import annotations
@@ -14,17 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.placement.model import (
-    ANY,
-    FAMILY,
-    NO_GANG,
-    NOWHERE,
-    ONE,
-    Placement,
-    devices_of,
-    open_start,
-    use,
-)
+from schedgap.instances.placement.model import ANY, FAMILY, NO_GANG, NOWHERE, ONE, Placement, devices_of
+from schedgap.instances.placement.room import open_start, room_of
 from schedgap.instances.placement.verify import verify
 
 if TYPE_CHECKING:
@@ -59,14 +51,9 @@ class Layout:
         self.places: list[Place] = [tuple(row) for row in np.where(kept[:, None], rows, AWAY).tolist()]
         self.begins = list(self.places)
         self.node = np.where(kept, instance.running_node, NOWHERE)
-        used, milli = use(instance, self.node, instance.running_gpus)
-        self.free = instance.capacity[instance.node2type] - used
-        is_there = np.arange(milli.shape[1]) < instance.num_gpus[instance.node2type, None]
-        self.left = np.where(is_there, ONE - milli, -1)
+        room = room_of(instance, kept)
+        self.free, self.left, self.taken = room.left, room.milli, room.taken
         self.slices = np.zeros(instance.gpus.size, np.int64) if instance.slices is None else instance.slices
-        self.taken = np.zeros_like(self.left)
-        for pod in np.flatnonzero(kept & (self.slices > 0)[instance.pod2class]).tolist():
-            self.taken[self._gpus(self.places[pod])] |= self.mask(pod, self.places[pod])
         self.fits = instance.fits()[:, instance.node2type]
         self.moved = np.zeros(instance.num_pods, np.bool_)
         self.log: list[tuple[int, Place]] = []
@@ -133,7 +120,10 @@ class Layout:
         return node, sum(1 << g for g in held.tolist()), start
 
     def place(self, pod: int, but: int = NOWHERE) -> bool:
-        """Put a pod on the node that it leaves the least room on; return whether there was one. but : a node to avoid."""
+        """Put a pod on the node that it leaves the least room on; return whether there was one. O(N (R + G)).
+
+        but : a node to avoid.
+        """
         c = int(self.instance.pod2class[pod])
         able = self.fitting(c)
         if but != NOWHERE:

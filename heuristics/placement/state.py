@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from schedgap.heuristics.placement.kernels_prices import hole_prices
-from schedgap.heuristics.placement.player import admitted, free_at_start
 from schedgap.instances.arrays import records
 from schedgap.instances.placement.model import NOWHERE, ONE
 from schedgap.instances.placement.power import watts_by_type
+from schedgap.instances.placement.room import room_of
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, Records
@@ -131,7 +131,7 @@ class State(NamedTuple):
 
 def state_of(instance: PlacementInstance, *, mix: bool = False, prices: bool = False, seed: int = 0) -> State:
     """Return the cluster with the pods that run on it. mix, prices : whether the rule looks at them. seed : of what is drawn."""
-    free, milli = free_at_start(instance)
+    room = room_of(instance, instance.is_running)
     names = list(instance.resources)
     cpu = names.index("cpu") if "cpu" in names else 0
     memory = next((r for r, name in enumerate(names) if name.startswith(("memory", "ram"))), -1)
@@ -170,10 +170,10 @@ def state_of(instance: PlacementInstance, *, mix: bool = False, prices: bool = F
         slots=records(Slot, slots, owner=-1, seen=-1),
         clock=records(Clock, 1),
         demand=instance.demand,
-        admits=admitted(instance),
+        admits=instance.takes(),
         mix_admits=mix_admits,
-        free=free,
-        milli=milli,
+        free=room.left,
+        milli=np.maximum(room.milli, 0),
         score=np.empty((slots, num_nodes)),
         best=np.empty((slots, -(-num_nodes // BLOCK))),
         # A pod of a gang may be undone.
@@ -209,19 +209,13 @@ def expected_of(
     percent : classes are taken from the most frequent on until they are so many per cent of its pods; none for 0.
     """
     counts: dict[tuple[int, int, int, str, bytes], int] = {}
-    takes = admitted(instance)
+    takes = instance.takes()
     for c in np.flatnonzero(classes.pods).tolist() if percent else ():
         admits = takes[c] | (instance.gpus[c] == 0)
         models = sorted({instance.gpu_model[t] for t in np.flatnonzero(admits).tolist()})
         spec = "" if admits.all() else "|".join(models)
         key = (int(classes.cpu[c]), int(classes.milli[c]), int(classes.gpus[c]), spec, admits.tobytes())
         counts[key] = counts.get(key, 0) + int(classes.pods[c])
-    return _most_frequent(counts, percent, instance.num_gpus.size)
-
-
-def _most_frequent(
-    counts: dict[tuple[int, int, int, str, bytes], int], percent: int, num_types: int
-) -> tuple[Records[Asked], BoolArray]:
     most = sorted(counts.items(), key=lambda item: (item[1], item[0]), reverse=True)
     so_far = np.cumsum([0] + [count for _, count in most])
     kept = most[: int(np.searchsorted(100 * so_far, percent * so_far[-1]))]
@@ -230,7 +224,7 @@ def _most_frequent(
     admits = [np.frombuffer(key[4], np.bool_) for key, _ in kept]
     return (
         records(Asked, len(kept), cpu=cpu, milli=milli, gpus=gpus, pods=pods),
-        np.array(admits, np.bool_).reshape(len(kept), num_types),
+        np.array(admits, np.bool_).reshape(len(kept), instance.num_gpus.size),
     )
 
 
@@ -250,7 +244,7 @@ def sought_of(instance: PlacementInstance) -> FloatArray:
     model = np.array([instance.gpu_model.index(name) for name in instance.gpu_model])
     has = np.bincount(model, instance.type_counts() * instance.num_gpus, minlength=model.size)
     milli = instance.mix() * instance.gpus * instance.gpu_milli
-    asked, takes = np.zeros(model.size), admitted(instance)
+    asked, takes = np.zeros(model.size), instance.takes()
     for c in np.flatnonzero(milli).tolist():
         room = np.where(np.bincount(model[takes[c]], minlength=model.size) > 0, has, 0)
         if 0 < room.sum() < has.sum():

@@ -8,7 +8,8 @@ import numpy as np
 
 from schedgap.instances.draws import drawn, generator
 from schedgap.instances.errors import InstanceError, one_of
-from schedgap.instances.placement.model import ANY, FAMILY, NO_GANG, NOWHERE, ONE, UNITS, PlacementInstance, open_start
+from schedgap.instances.placement.model import ANY, FAMILY, NO_GANG, NOWHERE, ONE, UNITS, PlacementInstance
+from schedgap.instances.placement.room import open_start
 
 if TYPE_CHECKING:
     from schedgap.instances.arrays import IntArray

@@ -139,20 +139,24 @@ class PlacementInstance(InstanceModel):
 
     def fits(self) -> BoolArray:
         """(C, T) bool: where an empty node holds a pod of the class."""
-        fits: BoolArray = self.admits & (self.gpus[:, None] <= self.num_gpus)
+        fits = self.takes() & (self.gpus[:, None] <= self.num_gpus)
         for r in range(len(self.resources)):
             fits &= self.demand[:, r : r + 1] <= self.capacity[:, r]
-        return fits & self.divides_as_asked()
+        return fits
 
-    def divides_as_asked(self) -> BoolArray:
-        """(C, T) bool: where GPUs are divided as a class asks for: by MIG, or not. Pods without a GPU ask for neither."""
+    def takes(self, classes: IntArray | slice = slice(None)) -> BoolArray:
+        """(C, T) bool, or rows of some classes: the types that admit a class, and divide their GPUs as it asks for, or not."""
+        admits = self.admits[classes]
         if self.slices is None or self.gpu_slices is None or self.starts is None:
-            return np.ones((len(self.class_names), len(self.type_names)), np.bool_)
-        first = np.argmax((self.starts[:, None] >> np.arange(MAX_SLICES)) & 1, axis=1)
-        sliced = (self.slices > 0)[:, None]
-        room: BoolArray = (first + self.slices)[:, None] <= self.gpu_slices
-        divided: BoolArray = (self.gpus == 0)[:, None] | (sliced & room) | (~sliced & (self.gpu_slices == 0))
-        return divided
+            return admits
+        first = np.argmax((self.starts[classes, None] >> np.arange(MAX_SLICES)) & 1, axis=1)
+        size = self.slices[classes]
+        sliced = (size > 0)[:, None]
+        room: BoolArray = (first + size)[:, None] <= self.gpu_slices
+        takes: BoolArray = admits & (
+            (self.gpus[classes, None] == 0) | (sliced & room) | (~sliced & (self.gpu_slices == 0))
+        )
+        return takes
 
     def node_name(self, node: int) -> str:
         """Return the name of a node."""
@@ -161,10 +165,6 @@ class PlacementInstance(InstanceModel):
     def pod_name(self, pod: int) -> str:
         """Return the name of a pod."""
         return self.pod_names[pod] if self.pod_names is not None else f"pod-{pod}"
-
-    def first(self, pods: int) -> PlacementInstance:
-        """Return the instance whose pods are the first of this one: what is known of bounds so far."""
-        return self.chosen(np.arange(self.num_pods) < pods, f"{self.name}-first-{pods}")
 
     def chosen(self, pods: BoolArray, name: str) -> PlacementInstance:
         """Return an instance of some of the pods."""
@@ -329,32 +329,21 @@ def devices_of(gpus: IntArray, most: int) -> BoolArray:
     return held
 
 
-def open_start(instance: PlacementInstance, c: int, kind: IntArray, taken: IntArray) -> IntArray:
-    """Return the last slice at which a pod of a class may start on GPUs, -1 where none is open: the first stay free longest.
-
-    kind, taken : of the GPUs, broadcast: the type of their node, and int64 with a bit for each slice that is taken.
-    """
-    found = np.full(np.broadcast_shapes(np.shape(kind), np.shape(taken)), -1)
-    assert instance.slices is not None
-    assert instance.starts is not None
-    assert instance.gpu_slices is not None
-    size = int(instance.slices[c])
-    for start in np.flatnonzero(devices_of(instance.starts[c : c + 1], MAX_SLICES)[0]).tolist():
-        is_open = (taken & (((1 << size) - 1) << start) == 0) & (start + size <= instance.gpu_slices[kind])
-        found[is_open] = start
-    return found
+def most_gpus(instance: PlacementInstance) -> int:
+    """Return the most GPUs of a node, at least 1: the width of arrays that have a column for each GPU."""
+    return max(1, int(instance.num_gpus.max()))
 
 
 def use(instance: PlacementInstance, node: IntArray, gpus: IntArray) -> tuple[IntArray, IntArray]:
     """Return (N, R) and (N, G) int64: what pods take of each node's resources and of each of its GPUs, in thousandths.
 
-    node, gpus : as of a `Placement`, of existing nodes. G is the largest number of GPUs of a node. O(P (R + G)).
+    node, gpus : as of a `Placement`, of existing nodes. G is `most_gpus`. O(P (R + G)).
     """
     placed = node != NOWHERE
     classes, where = instance.pod2class[placed], node[placed]
     used = np.zeros((instance.num_nodes, len(instance.resources)), np.int64)
     np.add.at(used, where, instance.demand[classes])
-    held = devices_of(gpus[placed], int(instance.num_gpus.max())) * instance.gpu_milli[classes, None]
+    held = devices_of(gpus[placed], most_gpus(instance)) * instance.gpu_milli[classes, None]
     milli = np.zeros((instance.num_nodes, held.shape[1]), np.int64)
     np.add.at(milli, where, held)
     return used, milli
@@ -417,7 +406,7 @@ def _overlaps(instance: PlacementInstance, placement: Placement) -> list[str]:
         return [] if pod is None else [f"pod {instance.pod_name(pod)} starts at slice {start[pod]}; no GPU has slices."]
     size, has = instance.slices[classes], instance.gpu_slices[instance.node2type[node]]
     placed = node != NOWHERE
-    able = instance.divides_as_asked()[classes, instance.node2type[node]]
+    able = instance.takes()[classes, instance.node2type[node]]
     may = (instance.starts[classes] >> np.clip(start, 0, MAX_SLICES)) & 1 == 1
     fits = np.where(placed & (size > 0), (start >= 0) & (start + size <= has) & may, start == 0)
     if (pod := first_true((placed & ~able) | ~fits)) is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schedgap.instances.placement.model import NOWHERE, Placement, devices_of
-from schedgap.instances.placement.stranded import room_of
+from schedgap.instances.placement.room import room_of
 from schedgap.instances.placement.verify import moved
 
 if TYPE_CHECKING:

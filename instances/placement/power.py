@@ -25,10 +25,8 @@ class Processor(NamedTuple):
     cores: int
 
 
-E5_2682, PLATINUM_8163, GOLD_6326, PLATINUM_8369B = (
-    *(Processor(15, 120, 16), Processor(20, 165, 24)),
-    *(Processor(20, 185, 16), Processor(20, 270, 32)),
-)
+E5_2682, PLATINUM_8163 = Processor(15, 120, 16), Processor(20, 165, 24)
+GOLD_6326, PLATINUM_8369B = Processor(20, 185, 16), Processor(20, 270, 32)
 # By the model of a node's GPUs: watts of a GPU, idle and in use, and the node's processors. G2 counts as A10, G3 as A100.
 MODELS = {
     "T4": (10, 70, PLATINUM_8163),

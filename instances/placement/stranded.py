@@ -11,21 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from schedgap.instances.placement.model import (
-    ANY,
-    NO_GANG,
-    NOWHERE,
-    ONE,
-    PlacementInstance,
-    devices_of,
-    open_start,
-    use,
-)
+from schedgap.instances.placement.model import ANY, NO_GANG, NOWHERE, ONE, PlacementInstance
+from schedgap.instances.placement.room import open_start
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from schedgap.instances.arrays import BoolArray, IntArray
+    from schedgap.instances.placement.room import Room
 
 # More than any node holds, for pods that ask for nothing.
 UNLIMITED = 2**40
@@ -34,18 +27,6 @@ GPUS = "GPUs"
 CLOSED = "closed, "
 ELSEWHERE, SHUT = "on nodes that do not admit it", "on closed nodes"
 SCATTERED, REST = "too few GPUs on a node", "too little on a node"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Room:
-    """What is free beside pods. left : (N, R) int64. milli : (N, G) int64, thousandths of each GPU, -1 where there is none.
-
-    taken : (N, G) int64, bit s for each slice s of a GPU that MIG divides.
-    """
-
-    left: IntArray
-    milli: IntArray
-    taken: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +52,6 @@ class Group:
     total: dict[str, int]
 
 
-def room_of(instance: PlacementInstance, pods: BoolArray) -> Room:
-    """Return what is free beside some of the pods that run. pods : (P,) bool. O(P (R + G) + N (R + G))."""
-    node = np.where(pods, instance.running_node, NOWHERE)
-    used, milli = use(instance, node, instance.running_gpus)
-    there = np.arange(milli.shape[1]) < instance.num_gpus[instance.node2type, None]
-    taken = np.zeros_like(milli)
-    if instance.slices is not None and instance.running_start is not None:
-        size = instance.slices[instance.pod2class]
-        sliced = np.flatnonzero((node != NOWHERE) & (size > 0))
-        gpu = devices_of(instance.running_gpus[sliced], milli.shape[1]).argmax(axis=1)
-        # No two pods hold the same slice.
-        np.add.at(taken, (node[sliced], gpu), ((1 << size[sliced]) - 1) << instance.running_start[sliced])
-    return Room(instance.capacity[instance.node2type] - used, np.where(there, ONE - milli, -1), taken)
-
-
 def fitting(instance: PlacementInstance, room: Room, c: int) -> IntArray:
     """(N,) int64: how many more pods of a class each node holds as it is, exactly. O(N (R + G))."""
     counts = _counts(instance, room, c)
@@ -94,7 +60,7 @@ def fitting(instance: PlacementInstance, room: Room, c: int) -> IntArray:
 
 def _counts(instance: PlacementInstance, room: Room, c: int) -> dict[str, IntArray]:
     """Return (N,) int64 for each resource that a class asks for, and GPUs: how many pods that alone would hold; GPUs first."""
-    admitted = instance.admits[c, instance.node2type] & instance.divides_as_asked()[c, instance.node2type]
+    admitted = instance.takes(np.array([c]))[0, instance.node2type]
     counts: dict[str, IntArray] = {}
     if instance.slices is not None and instance.slices[c]:
         counts[GPUS] = _slots(instance, room, c)
@@ -119,11 +85,6 @@ def _slots(instance: PlacementInstance, room: Room, c: int) -> IntArray:
             return found
         taken = np.where(is_open, taken | block << np.maximum(start, 0), taken)
         found += is_open.sum(axis=1)
-
-
-def counted(instance: PlacementInstance) -> IntArray:
-    """(C,) int64: how many pods of each class run."""
-    return np.bincount(instance.pod2class[instance.is_running], minlength=len(instance.class_names))
 
 
 def at_most(instance: PlacementInstance, now: Room, tied: Room, c: int) -> int:
@@ -152,7 +113,7 @@ def stranded(instance: PlacementInstance, room: Room, c: int) -> list[Idle]:
     fits = np.minimum.reduce([*counts.values()])
     names = list(counts)
     scarce = np.argmin(np.stack([counts[name] for name in names]), axis=0)
-    admitted = instance.admits[c, instance.node2type]
+    admitted = instance.takes(np.array([c]))[0, instance.node2type]
     closed = np.array([name.startswith(CLOSED) for name in instance.type_names])[instance.node2type]
     found = []
     for name in names:

@@ -196,13 +196,9 @@ class Assembly:
         self.names: list[str] = []
         for pod in self.pods:
             notes = pod.notes
-            said = (
-                None
-                if notes is None
-                else (
-                    *(notes.gpu_fraction, notes.gpu_memory, notes.gpu_milli),
-                    *(notes.gpu_count, notes.fraction_devices, notes.gpu_model),
-                )
+            said = notes and (
+                *(notes.gpu_fraction, notes.gpu_memory, notes.gpu_milli),
+                *(notes.gpu_count, notes.fraction_devices, notes.gpu_model),
             )
             key = (id(pod.group), said)
             if key not in shape_of:
@@ -228,18 +224,10 @@ class Assembly:
     def _has(self, ask: Ask) -> BoolArray:
         """(N,) bool: which nodes have GPUs of the kind and the models that pods ask for."""
         devices = [self.rooms.devices[name] for name in self.rooms.names]
-        return np.array(
-            [
-                not ask.gpus
-                or (
-                    (not ask.kind or ask.kind == each.kind)
-                    and each.number > 0
-                    and (not ask.models or each.model in ask.models)
-                )
-                for each in devices
-            ],
-            np.bool_,
-        )
+        if not ask.gpus:
+            return np.ones(len(devices), np.bool_)
+        kinds, models = {ask.kind or each.kind for each in devices}, ask.models or {each.model for each in devices}
+        return np.array([each.number > 0 and each.kind in kinds and each.model in models for each in devices], np.bool_)
 
     def _hold(self) -> None:
         """Give GPUs to the pods that run, and to nodes what these need beyond what is there: nobody is evicted."""

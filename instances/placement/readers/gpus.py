@@ -101,11 +101,7 @@ def asked_of(
 
     request : fine units by resource. most_mib : by kind of devices, the memory of the largest; `""` for all kinds.
     """
-    models = (
-        tuple((notes.gpu_model if notes is not None else None or "").split("|"))
-        if notes is not None and notes.gpu_model
-        else ()
-    )
+    models = tuple(notes.gpu_model.split("|")) if notes is not None and notes.gpu_model else ()
     if notes is not None and (notes.gpu_fraction or notes.gpu_memory or notes.gpu_milli):
         return _annotated(notes, most_mib, models)
     if memory := request.get(ALIYUN, 0) // THOUSAND:

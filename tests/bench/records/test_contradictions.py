@@ -1,5 +1,7 @@
 """Contradictions: a bound above a verified solution is false; its run alone is invalid, the solution stands."""
 
+import msgspec
+
 from schedgap.bench.records.contradictions import contradictions, judged
 from schedgap.instances.method import Status
 
@@ -84,3 +86,24 @@ def test_one_solution_with_two_objectives_is_the_harness_fault(make_record):
         "on i the bound 100 of liar is above a verified solution: c found 7",
         "on j the bound 100 of liar is above a verified solution: d found 7",
     ]
+
+
+def test_a_measure_below_what_is_told_as_its_least(make_record):
+    """Of placement, `idle_at_100` may be told with a bound; a verified solution with less refutes it, one with more does not."""
+    import schedgap.instances.placement  # noqa: F401 - registers the family
+
+    def row(label, **changes):
+        record = make_record(label, **changes.pop("run", {}))
+        measurement = msgspec.structs.replace(record.measurement, **changes)
+        run = msgspec.structs.replace(record.run, family="placement")
+        return msgspec.structs.replace(record, run=run, measurement=measurement)
+
+    solved = row("good", run={"objective": 9}, measures={"idle_at_100": 4.0})
+    right = row("right", run={"bound": 1}, details={"idle_at_100": 4.0})
+    wrong = row("wrong", run={"bound": 1}, details={"idle_at_100": 4.1})
+    assert contradictions([solved, right]) == []
+    found = contradictions([solved, right, wrong])
+    assert names(found, [solved, right, wrong]) == [["wrong"]]
+    assert found[0].reason == "wrong proves idle_at_100 of at least 4.1 on i, good has 4.0"
+    # Text is in no table.
+    assert contradictions([solved, row("odd", run={"bound": 1}, details={"idle_at_100": "much"})]) == []

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.placement.cutting_stock import bound_gpu_cutting_stock, prefix_bounds
-from schedgap.formulations.placement.node_patterns import bound_node_patterns
+from schedgap.formulations.placement.node_patterns import bound_node_patterns, node_patterns
 from schedgap.formulations.placement.resource_bound import bound_resources
 from schedgap.heuristics.placement.policies import best_fit
-from schedgap.instances.placement import PlacementInstance, measures, openb_like
+from schedgap.instances.placement import PlacementInstance, measures, openb_like, verify
 
 # On how many instances each is tried, and the part of their optima that is proven: a bound that gets weaker is noticed.
 BOUNDS = {bound_resources: (1000, 0.55), bound_gpu_cutting_stock: (1000, 0.3), bound_node_patterns: (300, 0.75)}
@@ -86,7 +86,7 @@ def test_prices_of_one_prefix_bound_all():
     found = prefix_bounds(instance, marks)
     assert (np.diff(found) >= 0).all()
     for mark, most in zip(marks, found.tolist(), strict=True):
-        first = instance.first(mark)
+        first = instance.chosen(np.arange(instance.num_pods) < mark, "first")
         # That of the prefix itself knows how few pods of a class there are.
         alone = first.total_value - bound_gpu_cutting_stock(first).bound
         assert alone <= most <= 1.02 * alone
@@ -101,3 +101,31 @@ def test_idle_at_marks_is_below_what_any_policy_leaves_idle():
     assert all(value <= measured[key] for key, value in found.items())
     # Where GPUs abound hardly any is lost to shares: what is idle was not asked for.
     assert 49 <= found["idle_at_50"] <= 51
+
+
+def test_values_and_numbers_of_gpus_whose_product_leaves_64_bits():
+    """Seven primes as numbers of GPUs: values times their product leave 64 bits; the bound stays one, and is not 0."""
+    value = 725_294_584_540
+    pods = [(2, 1000 * k, 0, value) for k in (7, 11, 13, 17, 19, 23, 29)]
+    instance = cluster(pods, unit="value", gpus=31)
+    for method in (bound_gpu_cutting_stock, bound_node_patterns):
+        # One node of 31 GPUs holds 7, 11 and 13 of them, or 7 twice and 17, and no four pods.
+        assert 0 < method(instance).bound <= (14 - 3) * value
+
+
+def test_whole_gpus_are_not_taken_of_divided_ones():
+    """Four pods of a GPU, and one GPU that is not divided beside four that are: three are refused."""
+    whole = cluster([(4, 1000, 0, None)], gpus=1)
+    divided = whole.replace(
+        type_names=("t", "mig"),
+        capacity=[[1000], [1000]],
+        num_gpus=[1, 4],
+        gpu_model=("A", "A"),
+        node2type=[0, 1],
+        admits=np.ones((1, 2), np.bool_),
+        gpu_slices=[0, 8],
+        slices=[0],
+        starts=[0],
+    )
+    outcome = node_patterns(divided, time_limit_s=2.0)
+    assert verify(divided, outcome.solution) == outcome.bound == 3000

@@ -46,6 +46,6 @@ def test_bounds_of_prefixes_are_those_of_the_shorter_instances(alibaba_csv):
     found = prefix_bounds(instance, marks(instance))
     assert (np.diff(found) >= 0).all()
     for at in (0, 4, 8):
-        first = instance.first(marks(instance)[at])
+        first = instance.chosen(np.arange(instance.num_pods) < marks(instance)[at], "first")
         assert found[at] == first.total_value - bound_gpu_cutting_stock(first).bound
     assert round(found[4] * 100 / instance.gpu_capacity, 2) == 96.98

@@ -5,6 +5,7 @@ import pytest
 
 from schedgap.instances.placement import PlacementInstance, random_pods, stranded
 from schedgap.instances.placement.model import NO_GANG, NOWHERE
+from schedgap.instances.placement.room import room_of
 from schedgap.instances.placement.stranded import GPUS
 from tests.oracles.placement import optimum
 
@@ -38,7 +39,7 @@ def cluster(nodes, classes, pods, *, movable=None, model="A"):
 
 
 def room(instance):
-    return stranded.room_of(instance, instance.is_running)
+    return room_of(instance, instance.is_running)
 
 
 def test_how_many_more_fit():
@@ -84,7 +85,7 @@ def test_no_plan_holds_more_than_is_proven():
     checked = 0
     for seed in range(12):
         found = random_pods(seed=seed, nodes=2, pods=4, classes=3, running=1.0)
-        now, tied = room(found), stranded.room_of(found, found.is_running & ~found.movable)
+        now, tied = room(found), room_of(found, found.is_running & ~found.movable)
         for c in range(3):
             most = stranded.at_most(found, now, tied, c)
             if most >= stranded.UNLIMITED or not found.is_running.any():
@@ -154,3 +155,21 @@ def test_groups_of_hosts_and_gangs_of_eight(hosts, fits):
     found = cluster([(number, 0) for number in hosts], [(8, 0, 0)], [(0, NOWHERE, 0)])
     assert stranded.fitting(found, room(found), 0).sum() == fits
     assert stranded.at_most(found, room(found), room(found), 0) == fits
+
+
+def test_gpus_that_are_divided_are_elsewhere_to_pods_of_whole_ones(two_nodes):
+    """Node 1 is divided: its 2 GPUs are no scattered ones to a pod of two, but on a node that does not take it."""
+    divided = two_nodes(
+        type_names=("whole", "mig"),
+        capacity=[[8000, 16384]] * 2,
+        num_gpus=[2, 2],
+        gpu_model=("A", "A"),
+        node2type=[0, 1],
+        admits=np.ones((3, 2), np.bool_),
+        gpu_slices=[0, 8],
+        slices=[0, 0, 0],
+        starts=[0, 0, 0],
+    )
+    gpus = stranded.stranded(divided, room(divided), 1)[0]
+    assert (gpus.idle, gpus.usable) == (4000, 2000)
+    assert gpus.causes == {stranded.ELSEWHERE: 2000}

@@ -7,6 +7,7 @@ import pytest
 
 from schedgap.instances.placement import Placement, stranded, verify
 from schedgap.instances.placement.model import devices_of
+from schedgap.instances.placement.room import room_of
 from tests.instances.provisioning.readers.kubernetes import conftest as builders
 from tests.instances.provisioning.readers.kubernetes.test_soundness import admits, daemons, draw_node, draw_pod
 
@@ -63,7 +64,7 @@ def test_a_schedule_is_a_placement(read, seed):
         free[node[pod], chosen] = False
     assert verify(found, Placement(node, gpus)) == 0
     assert len(was) == (~found.is_running).sum()
-    now, tied = (stranded.room_of(found, pods) for pods in (found.is_running, found.is_running & ~found.movable))
+    now, tied = (room_of(found, pods) for pods in (found.is_running, found.is_running & ~found.movable))
     asked = np.bincount(found.pod2class[~found.is_running], minlength=len(found.class_names))
     for c in np.flatnonzero(asked).tolist():
         assert stranded.at_most(found, now, tied, c) >= stranded.fitting(found, now, c).sum() > 0
