@@ -15,7 +15,8 @@ from schedgap.bench.catalogue import backend_version, chosen_method, default_bou
 from schedgap.bench.executors.execute import Performed, Setting, Task
 from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import compiled_kind, pickled
-from schedgap.bench.plugins.files import Seen, plugin_hash, refuse_changed
+from schedgap.bench.plugins.families import home_of
+from schedgap.bench.plugins.files import Seen, plugin_hash, refuse_changed, with_family
 from schedgap.bench.programs.program import MODULE, Program, programs_among
 from schedgap.bench.records.runs import ISOLATIONS, PROCESS_GROUP, Limits, Run, Scalar
 from schedgap.bench.statistics.headlines.registry import check_headline
@@ -230,7 +231,7 @@ def setting(family: str, plugins: tuple[str | Program, ...], threads: int, isola
         for an unknown isolation.
     """
     one_of("isolation", isolation, ISOLATIONS, ExecutorError)
-    return Setting((family,), plugins, threads, isolation)
+    return Setting((home_of(family),), plugins, threads, isolation)
 
 
 def make_run(
@@ -272,7 +273,7 @@ def make_run(
         repetition=repetition,
         limits=limits,
         stochastic=method.stochastic,
-        plugin=plugin,
+        plugin=with_family(method.family, plugin),
         takes_limit=method.takes_limit,
     )
 

@@ -23,7 +23,7 @@ COMMANDS = {
     "list": (
         "listing",
         "list_things",
-        "List suites, methods, solver back ends, instance generators and formats, public traces, or file formats.",
+        "List suites, families, methods, solver back ends, instance generators and formats, public traces, or file formats.",
     ),
     "run": ("run", "run", "Run a suite, or what is missing of it, and print its table."),
     "merge": ("runs", "merge", "Join the shards of a suite: what `run` would have written in one directory."),
@@ -88,6 +88,53 @@ HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 SETTINGS: dict[str, dict[str, Any]] = {"import": {"ignore_unknown_options": True}}
 
 
+def _named(given: Any) -> Any:
+    """Return a family by its name; where a file is given, it is imported."""
+    if isinstance(given, str) and given.endswith(".py"):
+        return import_module("schedgap.bench.plugins.families").load_family(given).name
+    return given
+
+
+def _brought(files: list[str] | None) -> None:
+    for file in files or ():
+        import_module("schedgap.bench.plugins.families").load_family(file)
+
+
+def _brings_families(
+    own_families: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--family",
+            metavar="FILE.py",
+            is_eager=True,
+            expose_value=False,
+            callback=_brought,
+            help="A file that defines a family of your own; repeatable.",
+        ),
+    ] = None,
+) -> None:
+    """Have the option that all commands share."""
+
+
+def with_families(command: Any) -> Any:
+    """Let a command, or each of a group, take `--family FILE.py`: a family that is defined outside of this package."""
+    for each in getattr(command, "commands", {}).values():
+        with_families(each)
+    own = next((param for param in command.params if "--family" in param.opts), None)
+    if own is not None:
+        own.callback = lambda ctx, param, value: _named(value)
+        own.help = f"{own.help.rstrip('.')}; or FILE.py, which defines a family of your own."
+    elif command.params:
+        command.params += _as_command(_brings_families).params
+    return command
+
+
+def _as_command(found: Any, name: str = "", **settings: Any) -> Any:
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    alone.command(name, context_settings={**HELP, **settings})(found)
+    return typer.main.get_command(alone)
+
+
 def load_command(name: str) -> Any:
     """Import the module of a command and return the command."""
     module, function, _ = COMMANDS[name]
@@ -95,10 +142,8 @@ def load_command(name: str) -> Any:
     if isinstance(found, typer.Typer):
         # A group of commands.
         found.info.context_settings = HELP
-        return typer.main.get_command(found)
-    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    alone.command(name, context_settings={**HELP, **SETTINGS.get(name, {})})(found)
-    return typer.main.get_command(alone)
+        return with_families(typer.main.get_command(found))
+    return with_families(_as_command(found, name, **SETTINGS.get(name, {})))
 
 
 class LazyGroup(TyperGroup):
