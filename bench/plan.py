@@ -139,8 +139,8 @@ def plan_suite(
     texts = {text for block in suite.blocks for text in block.methods or suite.methods} | set(suite.methods)
     methods = {text: _checked(suite, text) for text in texts}
     hashes = {text: plugin_hash(method, plugins) for text, (method, _) in methods.items()}
-    for reference in suite.reference:
-        _checked(suite, reference.method)
+    for text in {reference.method for reference in suite.reference} - {""}:
+        _checked(suite, text)
     check_names(suite, {method_label(method.name, given): method.name for method, given in methods.values()})
     seen: dict[str, str] = {}
     for number, block in enumerate(suite.blocks):
