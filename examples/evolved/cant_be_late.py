@@ -12,12 +12,11 @@ The task is `cant_be_late` of the ADRS leaderboard (LB, commit f856497): docs/ev
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from cant_be_late_rules import ANY, NOTHING, ON_DEMAND, PRICE, SPOT, TICK_S, least_costs, ruled, worked
+from cant_be_late_rules import ANY, NOTHING, ON_DEMAND, SPOT, TICK_S, Job, Observation, cheapest, table_shape
 
 from schedgap.heuristics.player import Whole, policy_decorator
 from schedgap.instances.arrays import IntArray, content_hash, first_true, lock
@@ -66,7 +65,8 @@ class LateInstance(InstanceModel):
         check_shapes(self, {"spot": (self.ticks,)})
         if (bad := first_true((self.spot != 0) & (self.spot != 1))) is not None:
             raise InstanceError(f"{self.name}: spot is {self.spot[bad]} at tick {bad}; give 0 or 1.")
-        parts = [SCHEMA, *(getattr(self, key) for key in scalars), self.spot]
+        # Two traces may be equal in what a job can use of them; they are two scenarios still, and both count in the mean.
+        parts = [SCHEMA, self.name, *(getattr(self, key) for key in scalars), self.spot]
         object.__setattr__(self, "digest", content_hash(parts))
 
     @property
@@ -95,22 +95,14 @@ def verify(instance: LateInstance, solution: LateSolution) -> int:
     """
     if solution.kind.shape != (instance.ticks,):
         raise VerifyError(f"kind has shape {solution.kind.shape}; give one for each of {instance.ticks} ticks.")
-    before, left_s, cost = NOTHING, instance.work_s, 0
-    for tick, (kind, is_spot) in enumerate(zip(solution.kind.tolist(), instance.spot.tolist(), strict=True)):
-        if not NOTHING <= kind <= ON_DEMAND:
-            raise VerifyError(f"tick {tick} is {kind}; give {NOTHING}, {SPOT} (spot) or {ON_DEMAND} (on demand).")
-        if left_s == 0 and kind != NOTHING:
-            raise VerifyError(f"tick {tick} is {kind}, but the work is done; give {NOTHING}.")
-        if kind == SPOT and not is_spot:
-            raise VerifyError(f"tick {tick} is on spot, which is not there; give {NOTHING} or {ON_DEMAND}.")
-        rule = ruled(instance.forced, before, is_spot, left_s, instance.deadline - tick, instance.overhead_s)
-        if left_s and rule not in (ANY, kind):
-            raise VerifyError(f"tick {tick} is {kind}, the rule makes it {rule}: {left_s} s of work are left.")
-        left_s = max(left_s - worked(before, kind, instance.overhead_s), 0)
-        before, cost = kind, cost + PRICE[kind]
-    if left_s:
-        raise VerifyError(f"{left_s} s of {instance.work_s} s of work are left at the end; do all of it.")
-    return cost
+    job = Job(instance)
+    for kind in solution.kind.tolist():
+        if (reason := job.refusal(kind)) is not None:
+            raise VerifyError(reason)
+        job.go_on(kind)
+    if job.left_s:
+        raise VerifyError(f"{job.left_s} s of {instance.work_s} s of work are left at the end; do all of it.")
+    return job.cost
 
 
 INSTANCE = InstanceDocument(
@@ -208,48 +200,15 @@ LATE = register_family(
 
 def too_many(instance: LateInstance) -> str | None:
     """Return None, or why the table is not built."""
-    entries = 3 * instance.ticks * (instance.work_s // step_of(instance) + 1)
-    return None if entries <= 2**28 else f"the table has {entries} entries; it may have {2**28}"
-
-
-def step_of(instance: LateInstance) -> int:
-    """Return the seconds of work of which all that a tick can do, and the whole work, are multiples."""
-    return math.gcd(TICK_S, instance.overhead_s, instance.work_s)
+    entries = np.prod(table_shape(instance))
+    return None if entries <= 2**28 else f"the table has {entries} entries, more than {2**28}"
 
 
 @method("clairvoyant", family=FAMILY, exact=True, supports=too_many)
 def clairvoyant(instance: LateInstance) -> Outcome:
     """Find the least cost of all who know the whole trace, by dynamic programming over tick, kind and work left."""
-    step_s, kind = step_of(instance), np.zeros(instance.ticks, np.int64)
-    choice = np.zeros((instance.ticks, 3, instance.work_s // step_s + 1), np.int8)
-    cost = np.zeros((2, *choice.shape[1:]), np.int64)
-    rules = instance.deadline, instance.overhead_s, instance.forced
-    least_costs(instance.spot, *rules, step_s, choice, cost)
-    before, left = NOTHING, choice.shape[2] - 1
-    for tick in range(instance.ticks if left else 0):
-        kind[tick] = choice[tick, before, left] if left else NOTHING
-        left = max(left - worked(before, int(kind[tick]), instance.overhead_s) // step_s, 0)
-        before = int(kind[tick])
-    return Outcome(LateSolution(kind), int(cost[0, NOTHING, -1]), Status.OPTIMAL)
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """The present, in numbers: nothing in it leads to what comes.
-
-    kind : of the tick before. spot : whether it is there at this tick. ticks_left : until the deadline, this one included.
-    left_s : work that is left. cost : in 1/60000 dollars so far. memory : the policy's own, kept from tick to tick.
-    """
-
-    tick: int
-    ticks_left: int
-    work_s: int
-    left_s: int
-    overhead_s: int
-    kind: int
-    spot: bool
-    cost: int
-    memory: dict[str, Any]
+    kind, cost = cheapest(instance)
+    return Outcome(LateSolution(kind), cost, Status.OPTIMAL)
 
 
 class Player:
@@ -262,19 +221,14 @@ class Player:
 
     def __init__(self, instance: LateInstance, knows: frozenset[str] = frozenset()) -> None:
         """Begin before the first tick."""
-        self.instance, self.kinds, self.left_s = instance, [NOTHING], instance.work_s
-        self.memory: dict[str, Any] = {}
+        self.job, self.memory = Job(instance), dict[str, Any]()
 
     def observe(self) -> Observation | None:
         """Return what is seen at the next tick that the rule leaves open; None after the last, or when the work is done."""
-        given = self.instance
-        while self.left_s and (tick := len(self.kinds) - 1) < given.ticks:
-            before, is_spot, ticks_left = self.kinds[-1], int(given.spot[tick]), given.deadline - tick
-            rule = ruled(given.forced, before, is_spot, self.left_s, ticks_left, given.overhead_s)
-            if rule == ANY:
-                cost, left = sum(PRICE[kind] for kind in self.kinds), (given.work_s, self.left_s, given.overhead_s)
-                return Observation(tick, ticks_left, *left, before, bool(is_spot), cost, self.memory)
-            self._carry_out(rule)
+        while self.job.left_s and self.job.tick < self.job.instance.ticks:
+            if (rule := self.job.rule()) == ANY:
+                return self.job.seen(self.memory)
+            self.job.go_on(rule)
         return None
 
     @staticmethod
@@ -290,22 +244,10 @@ class Player:
         MethodError
             for anything else, and for spot where it is not there.
         """
-        tick = len(self.kinds) - 1
-        if (
-            isinstance(actions, bool)
-            or not isinstance(actions, int | np.integer)
-            or not NOTHING <= actions <= ON_DEMAND
-        ):
-            raise MethodError(
-                f"tick {tick}: the policy answers {actions!r:.60}; give {NOTHING}, {SPOT} or {ON_DEMAND}."
-            )
-        if actions == SPOT and not self.instance.spot[tick]:
-            raise MethodError(f"tick {tick}: the policy takes spot, which is not there; look at observation.spot.")
-        self._carry_out(int(actions))
-
-    def _carry_out(self, kind: int) -> None:
-        self.left_s = max(self.left_s - worked(self.kinds[-1], kind, self.instance.overhead_s), 0)
-        self.kinds.append(kind)
+        kind = ANY if isinstance(actions, bool) or not isinstance(actions, int | np.integer) else int(actions)
+        if (reason := self.job.refusal(kind)) is not None:
+            raise MethodError(f"the policy answers {actions!r:.60}: {reason}")
+        self.job.go_on(kind)
 
     def outcome(self) -> Outcome:
         """Return the solution; `verify` plays it again from nothing but its kinds.
@@ -315,9 +257,12 @@ class Player:
         MethodError
             if there is work left at the deadline.
         """
-        if self.left_s:
-            raise MethodError(f"{self.left_s} s of work are left at the deadline; go on demand while there is time.")
-        return Outcome(LateSolution(np.pad(self.kinds[1:], (0, self.instance.ticks - len(self.kinds) + 1))))
+        if self.job.left_s:
+            raise MethodError(
+                f"{self.job.left_s} s of work are left at the deadline; go on demand while there is time."
+            )
+        kinds, ticks = self.job.kinds[1:], self.job.instance.ticks
+        return Outcome(LateSolution(kinds + [NOTHING] * (ticks - len(kinds))))
 
 
 policy = policy_decorator(Player)
