@@ -21,7 +21,7 @@ from prism_packing import pack_by_model, pack_by_table
 
 from schedgap.formulations.backends import MIP_CHOICES
 from schedgap.instances.arrays import IntArray, content_hash, first_true, lock
-from schedgap.instances.documents import Columns, Field, Index, InstanceDocument, Positive, SolutionDocument, Value
+from schedgap.instances.documents import Columns, Count, Field, Index, InstanceDocument, SolutionDocument, Value
 from schedgap.instances.draws import generator
 from schedgap.instances.errors import InstanceError, SolutionError, VerifyError
 from schedgap.instances.family import Family, Scored, register_family
@@ -114,8 +114,8 @@ def verify(instance: PrismInstance, solution: PrismSolution) -> int:
     return math.ceil(pressure(instance, gpu) * ONE)
 
 
-MODELS = Columns("models", *(Field(key, Positive) for key in COLUMNS))
-INSTANCE = InstanceDocument(SCHEMA, PrismInstance, Value("gpus", Positive), MODELS)
+MODELS = Columns("models", *(Field(key, Count) for key in COLUMNS))
+INSTANCE = InstanceDocument(SCHEMA, PrismInstance, Value("gpus", Count), MODELS)
 SOLUTION: SolutionDocument[PrismInstance, PrismSolution] = SolutionDocument(
     "schedgap/prism-solution/1", PrismSolution, Columns("", Field("gpu", Index, "model2gpu"))
 )
