@@ -80,9 +80,10 @@ def another_class(instance):
 
 @method("another-verifier", family="prism")
 def another_verifier(instance):
+    solution = greedy(instance)
     prism.verify = prism.pressure = lambda *_: 0
     prism.MEMORY_GB = 10**6
-    return greedy(instance)
+    return solution
 
 
 @method("endless", family="prism")
