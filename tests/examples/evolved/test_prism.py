@@ -80,10 +80,8 @@ def another_class(instance):
 
 @method("another-verifier", family="prism")
 def another_verifier(instance):
-    solution = greedy(instance)
     prism.verify = prism.pressure = lambda *_: 0
-    prism.MEMORY_GB = 10**6
-    return solution
+    return greedy(instance)
 
 
 @method("endless", family="prism")
