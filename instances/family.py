@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from schedgap.instances.errors import InstanceError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from schedgap.instances.picture import Picture
@@ -58,6 +58,15 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
+class Scored:
+    """One run, as a family's own score sees it. objective : verified; None where the run failed. measures : of the solution."""
+
+    instance: str
+    objective: int | None
+    measures: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Family:
     """What differs between families; how methods are run, recorded and reported does not.
 
@@ -81,6 +90,8 @@ class Family:
     steady_prefix : a measure of this prefix and Y is Y after warm-up; what models predict as Y stands beside both.
     told : names of details that tables may show as measures although nobody but the method can know them. Told with a bound and
         no solution, such a detail is the least that the measure can be, and is held against verified solutions.
+    native_score : returns scores by name of all runs of a method, as others who publish on these instances count them; None for
+        none.
     """
 
     name: str
@@ -108,6 +119,7 @@ class Family:
     model_prefix: str = ""
     steady_prefix: str = ""
     told: tuple[str, ...] = ()
+    native_score: Callable[[Sequence[Scored]], dict[str, float]] | None = None
 
     def unit_of(self, instance: Any) -> str:
         """Return the unit in which an instance's objective is shown: its own, such as `bins`, else the family's."""
