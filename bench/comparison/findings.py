@@ -101,7 +101,7 @@ class Finding:
     base, new : the two values: of an objective or a bound, in the family's integer units; of a gap; else the two
     statuses; None of a time, and of what is missing. change : relative change of an objective or a bound, difference of
     gaps, ratio of times; None where there is none. interval : 95%, of `change`. reason : why a run ended as it did, or
-    what contradicts what.
+    what contradicts what. allowed : why it is told and does not fail the gate; None where it counts.
     """
 
     kind: ChangeKind
@@ -117,6 +117,7 @@ class Finding:
     change: float | None = None
     interval: tuple[float, float] | None = None
     reason: str | None = None
+    allowed: str | None = None
 
 
 def contradicting(run: Run, reason: str) -> Finding:

@@ -61,7 +61,12 @@ def to_tables(comparison: Comparison) -> str:
     if comparison.methods:
         rows = [method_cells(method) for method in comparison.methods]
         lines += table_lines(_title(comparison), METHODS, rows)
-    for title, findings in (("Improvements", comparison.improvements), ("Regressions", comparison.regressions)):
+    kinds = (
+        ("Improvements", comparison.improvements),
+        ("Allowed regressions", comparison.allowed),
+        ("Regressions", comparison.regressions),
+    )
+    for title, findings in kinds:
         if findings:
             heads, rows = finding_rows(findings[:SHOWN_FINDINGS])
             lines += [""] if lines else []
@@ -94,7 +99,7 @@ def _finding_cells(finding: Finding) -> tuple[str, ...]:
         wording.value(finding, finding.base),
         wording.value(finding, finding.new),
         wording.change(finding),
-        wording.short(finding.reason) if finding.reason else "",
+        "; ".join(wording.short(text) for text in (finding.allowed, finding.reason) if text),
     )
 
 
@@ -132,6 +137,8 @@ def to_markdown(comparison: Comparison) -> str:
     ]
     if comparison.regressions:
         lines += _findings(comparison.regressions)
+    if comparison.allowed:
+        lines += [f"Allowed regressions ({len(comparison.allowed)}):", "", *_findings(comparison.allowed)]
     if comparison.improvements:
         lines += _folded(f"Improvements ({len(comparison.improvements)})", _findings(comparison.improvements))
     if comparison.methods:
@@ -180,8 +187,8 @@ OVERALL = "all instances"
 def to_junit(comparison: Comparison) -> str:
     """Return the XML document.
 
-    Failures are regressions, an error says why nothing can be compared, skipped is what failed on both sides or is in
-    NEW only.
+    Failures are regressions, an error says why nothing can be compared, skipped is what failed on both sides, is in NEW
+    only, or is a regression that is allowed.
     """
     root = ElementTree.Element("testsuites", name="schedgap compare")
     if comparison.problem is not None:
@@ -189,7 +196,7 @@ def to_junit(comparison: Comparison) -> str:
         _child(case, "error", "not-comparable", wording.verdict(comparison))
     by_run: dict[tuple[str, str, str, int | None], Finding] = {}
     of_methods: dict[tuple[str, str], list[Finding]] = defaultdict(list)
-    for finding in comparison.regressions:
+    for finding in (*comparison.regressions, *comparison.allowed):
         key = (finding.family, finding.digest, finding.method, finding.seed)
         if finding.digest and key not in by_run:
             by_run[key] = finding
@@ -237,7 +244,10 @@ def _case(suite: ElementTree.Element, label: str, name: str) -> ElementTree.Elem
 
 def _fail(case: ElementTree.Element, finding: Finding) -> None:
     text = f"{finding.method} on {wording.about(finding)}: {wording.sentence(finding)}"
-    _child(case, "failure", str(finding.kind), text)
+    if finding.allowed is None:
+        _child(case, "failure", str(finding.kind), text)
+    else:
+        _child(case, "skipped", None, f"{text} ({finding.allowed})")
 
 
 def _child(case: ElementTree.Element, tag: str, kind: str | None, message: str) -> None:
@@ -278,6 +288,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "time_factor": comparison.time_factor,
         "regressions": [_finding(finding) for finding in comparison.regressions],
         "improvements": [_finding(finding) for finding in comparison.improvements],
+        "allowed": [_finding(finding) for finding in comparison.allowed],
         "methods": [_method(method) for method in comparison.methods],
         "notes": list(comparison.notes),
     }

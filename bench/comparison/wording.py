@@ -29,7 +29,8 @@ def verdict(comparison: Comparison) -> str:
         return f"Nothing to compare: {comparison.problem}"
     worse, better = len(comparison.regressions), len(comparison.improvements)
     found = _plural(worse, "regression") if worse else "No regression"
-    told = f"{found}, {_plural(better, 'improvement')} in {_plural(comparison.compared, 'pair')} of runs."
+    allowed = f", {len(comparison.allowed)} allowed" if comparison.allowed else ""
+    told = f"{found}{allowed}, {_plural(better, 'improvement')} in {_plural(comparison.compared, 'pair')} of runs."
     slow = slower(comparison)
     if not slow:
         return told
