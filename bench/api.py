@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from schedgap.bench.audit import audit_of
-from schedgap.bench.executors.execute import Executor, Performed, ProcessExecutor, Setting
+from schedgap.bench.executors.execute import Executor, Performed, ProcessExecutor
 from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.forecast import RETRIED, Retry, matching, to_do
 from schedgap.bench.isolation.runexec import require_runexec
@@ -203,7 +203,7 @@ def gap(
     limits = given_limits(time_limit_s=time_limit_s, memory_mib=memory_mib)
     with ExitStack() as stack:
         # Its processes start while methods are imported here.
-        executor = stack.enter_context(open_executor("process", Setting((chosen_family,), files, limits.threads), jobs))
+        executor = stack.enter_context(open_executor("process", setting(chosen_family, files, limits.threads), jobs))
         plan = stack.enter_context(
             plan_gap(instance, chosen_family, methods, files, limits, bound=bound, seed=seed, audit=audit)
         )

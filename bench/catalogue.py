@@ -22,6 +22,7 @@ import cloudpickle
 
 from schedgap.bench.isolation.pool import Pool
 from schedgap.bench.plugins.discover import has_plugins, load_methods
+from schedgap.bench.plugins.families import home_of
 from schedgap.bench.programs.program import Kind, Program, files_among, programs_among
 from schedgap.bench.programs.run import find_player
 from schedgap.bench.records.host import package_version
@@ -49,7 +50,7 @@ def load_catalogue(families: Sequence[str], plugins: Sequence[str | Program] = (
     files, described = files_among(plugins), set()
     if has_plugins(files):
         # Its process starts while the methods of this package are imported here.
-        with closing(Pool(families)) as pool:
+        with closing(Pool(map(home_of, families))) as pool:
             load_methods(families)
             methods = pool.describe(files)
         # A file that is written anew may register other names.

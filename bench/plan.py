@@ -15,7 +15,8 @@ from schedgap.bench.catalogue import backend_version, chosen_method, default_bou
 from schedgap.bench.executors.execute import Performed, Setting, Task
 from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import compiled_kind, pickled
-from schedgap.bench.plugins.files import Seen, plugin_hash, refuse_changed
+from schedgap.bench.plugins.families import home_of
+from schedgap.bench.plugins.files import Seen, plugin_hash, refuse_changed, with_family
 from schedgap.bench.programs.program import MODULE, Program, programs_among
 from schedgap.bench.records.runs import ISOLATIONS, PROCESS_GROUP, Limits, Run, Scalar
 from schedgap.bench.statistics.headlines.registry import check_headline
@@ -138,8 +139,8 @@ def plan_suite(
     texts = {text for block in suite.blocks for text in block.methods or suite.methods} | set(suite.methods)
     methods = {text: _checked(suite, text) for text in texts}
     hashes = {text: plugin_hash(method, plugins) for text, (method, _) in methods.items()}
-    for reference in suite.reference:
-        _checked(suite, reference.method)
+    for text in {reference.method for reference in suite.reference} - {""}:
+        _checked(suite, text)
     check_names(suite, {method_label(method.name, given): method.name for method, given in methods.values()})
     seen: dict[str, str] = {}
     for number, block in enumerate(suite.blocks):
@@ -230,7 +231,7 @@ def setting(family: str, plugins: tuple[str | Program, ...], threads: int, isola
         for an unknown isolation.
     """
     one_of("isolation", isolation, ISOLATIONS, ExecutorError)
-    return Setting((family,), plugins, threads, isolation)
+    return Setting((home_of(family),), plugins, threads, isolation)
 
 
 def make_run(
@@ -272,7 +273,7 @@ def make_run(
         repetition=repetition,
         limits=limits,
         stochastic=method.stochastic,
-        plugin=plugin,
+        plugin=with_family(method.family, plugin),
         takes_limit=method.takes_limit,
     )
 

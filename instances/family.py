@@ -59,7 +59,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One run, as a family's own score sees it. objective : verified; None where the run failed. measures : of the solution."""
+    """A run of a method on an instance, for `Family.native_score`. objective : verified; None where the run failed."""
 
     instance: str
     objective: int | None
@@ -70,7 +70,8 @@ class Scored:
 class Family:
     """What differs between families; how methods are run, recorded and reported does not.
 
-    solution : the class of its solutions, a frozen dataclass of whole numbers and arrays (see `fields`).
+    instance, solution : the classes of its instances and solutions; of the latter, a frozen dataclass of whole numbers and
+        arrays (see `fields`).
     verify : returns the exact integer objective of a feasible solution or raises `VerifyError`.
     objective_scale : integer objective units in one shown unit (1,000,000 micro-dollars in a dollar).
     generators : name to a function of keyword parameters and `seed` that returns an instance.
@@ -90,11 +91,11 @@ class Family:
     steady_prefix : a measure of this prefix and Y is Y after warm-up; what models predict as Y stands beside both.
     told : names of details that tables may show as measures although nobody but the method can know them. Told with a bound and
         no solution, such a detail is the least that the measure can be, and is held against verified solutions.
-    native_score : returns scores by name of all runs of a method, as others who publish on these instances count them; None for
-        none.
+    native_score : figures by which others score all runs of one method together, by name; None for none.
     """
 
     name: str
+    instance: type[Any]
     solution: type[Any]
     verify: Callable[[Any, Any], int]
     read_instance: Callable[[Path], Any]
@@ -152,5 +153,14 @@ def find_family(name: str) -> Family:
     """
     if name not in FAMILIES:
         near = did_you_mean(name, FAMILIES)
-        raise InstanceError(f"there is no family '{name}'; {near}known are {', '.join(sorted(FAMILIES))}.")
+        raise InstanceError(
+            f"there is no family '{name}'; {near}known are {', '.join(sorted(FAMILIES))}; --family FILE.py brings one."
+        )
     return FAMILIES[name]
+
+
+def is_own(family: str, module: str) -> bool:
+    """Return whether a module is this package's, or of the code that defines a family outside of it."""
+    home = FAMILIES[family].instance.__module__ if family in FAMILIES else ""
+    package = home.rpartition(".")[0]
+    return module.startswith("schedgap.") or module == home or bool(package and module.startswith(f"{package}."))

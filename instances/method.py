@@ -34,7 +34,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from schedgap.instances.errors import MethodError, SchedgapError, did_you_mean
-from schedgap.instances.family import FAMILIES
+from schedgap.instances.family import FAMILIES, is_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -262,8 +262,8 @@ class Method:
 
     @property
     def is_shipped(self) -> bool:
-        """Whether the method is one of this package, and not of a plug-in."""
-        return self.module.startswith("schedgap.") and self.func is not runs_elsewhere
+        """Whether the method is one of this package, or comes with its family's own code, and not of a plug-in."""
+        return self.func is not runs_elsewhere and is_own(self.family, self.module)
 
     @property
     def takes_limit(self) -> bool:

@@ -23,7 +23,7 @@ COMMANDS = {
     "list": (
         "listing",
         "list_things",
-        "List suites, methods, solver back ends, instance generators and formats, public traces, or file formats.",
+        "List suites, families, methods, solver back ends, instance generators and formats, public traces, or file formats.",
     ),
     "run": ("run", "run", "Run a suite, or what is missing of it, and print its table."),
     "merge": ("runs", "merge", "Join the shards of a suite: what `run` would have written in one directory."),
@@ -52,6 +52,11 @@ COMMANDS = {
         "compare",
         "compare",
         "Tell whether NEW is worse than BASE, run by run: 0 it is not, 1 it is, 4 nothing can be compared.",
+    ),
+    "gate": (
+        "gate",
+        "gate",
+        "Run a suite at BASE_REF and here, in turn on this machine, and compare: 0 no worse, 1 worse, 4 nothing to compare.",
     ),
     "report": (
         "report",
@@ -89,8 +94,58 @@ COMMANDS = {
     "fetch": ("instances", "fetch", "Download a public trace, check its SHA-256 and print where it is."),
 }
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
-# What `import` does not know are parameters of the format's reader.
-SETTINGS: dict[str, dict[str, Any]] = {"import": {"ignore_unknown_options": True}}
+# What `import` does not know are parameters of the format's reader; what `gate` does not know, options of `run`.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "import": {"ignore_unknown_options": True},
+    "gate": {"ignore_unknown_options": True, "allow_extra_args": True},
+}
+
+
+def _named(given: Any) -> Any:
+    """Return a family by its name; where a file is given, it is imported."""
+    if isinstance(given, str) and given.endswith(".py"):
+        return import_module("schedgap.bench.plugins.families").load_family(given).name
+    return given
+
+
+def _brought(files: list[str] | None) -> None:
+    for file in files or ():
+        import_module("schedgap.bench.plugins.families").load_family(file)
+
+
+def _brings_families(
+    own_families: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--family",
+            metavar="FILE.py",
+            is_eager=True,
+            expose_value=False,
+            callback=_brought,
+            help="A file that defines a family of your own; repeatable.",
+        ),
+    ] = None,
+) -> None:
+    """Have the option that all commands share."""
+
+
+def with_families(command: Any) -> Any:
+    """Let a command, or each of a group, take `--family FILE.py`: a family that is defined outside of this package."""
+    for each in getattr(command, "commands", {}).values():
+        with_families(each)
+    own = next((param for param in command.params if "--family" in param.opts), None)
+    if own is not None:
+        own.callback = lambda ctx, param, value: _named(value)
+        own.help = f"{own.help.rstrip('.')}; or FILE.py, which defines a family of your own."
+    elif command.params:
+        command.params += _as_command(_brings_families).params
+    return command
+
+
+def _as_command(found: Any, name: str = "", **settings: Any) -> Any:
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    alone.command(name, context_settings={**HELP, **settings})(found)
+    return typer.main.get_command(alone)
 
 
 def load_command(name: str) -> Any:
@@ -100,10 +155,8 @@ def load_command(name: str) -> Any:
     if isinstance(found, typer.Typer):
         # A group of commands.
         found.info.context_settings = HELP
-        return typer.main.get_command(found)
-    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    alone.command(name, context_settings={**HELP, **SETTINGS.get(name, {})})(found)
-    return typer.main.get_command(alone)
+        return with_families(typer.main.get_command(found))
+    return with_families(_as_command(found, name, **SETTINGS.get(name, {})))
 
 
 class LazyGroup(TyperGroup):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.catalogue import load_catalogue
@@ -16,6 +17,25 @@ from schedgap.instances.traces import TRACES
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def families(plugins: list[Path]) -> list[dict[str, Any]]:
+    """Return the families of problems: this package's, those that are installed, and those of `--family`."""
+    load_families()
+    rows = []
+    for family in FAMILIES.values():
+        module = sys.modules[family.instance.__module__]
+        # A file that is in no package says of itself what it is.
+        about = sys.modules[module.__package__ or module.__name__].__doc__ or ""
+        rows.append(
+            {
+                "family": family.name,
+                "unit": family.objective_unit,
+                "from": "schedgap" if module.__name__.startswith("schedgap.") else str(module.__file__),
+                "about": about.strip().split("\n")[0],
+            }
+        )
+    return rows
 
 
 def methods(plugins: list[Path]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from schedgap.instances.errors import InstanceError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Kind = Literal["suites", "methods", "backends", "instances", "traces", "schemas"]
+Kind = Literal["suites", "families", "methods", "backends", "instances", "traces", "schemas"]
 Row = dict[str, Any]
 # What a line says of each, and how much room it has at the least.
 ABOUT = {"suites": "question", "methods": "summary", "instances": "summary"}
@@ -39,7 +39,7 @@ def list_things(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")] = False,
 ) -> None:
-    """List suites, methods, solver back ends, instance generators and formats, public traces, or file formats."""
+    """List suites, families, methods, solver back ends, instance generators and formats, public traces, or file formats."""
     rows: list[Row] = suite_rows() if kind == "suites" else _listed(kind, plugin or [])
     if family:
         known = {row["family"] for row in rows if "family" in row}

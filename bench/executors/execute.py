@@ -24,6 +24,7 @@ from schedgap.bench.records.runs import PROCESS_GROUP
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
 
+    from schedgap.bench.plugins.families import Home
     from schedgap.bench.programs.program import Program
     from schedgap.bench.records.runs import Run
 
@@ -35,7 +36,7 @@ class Setting:
     session : whose pool it is: threads of one process, and harnesses that share workers, must not end each other's.
     """
 
-    families: tuple[str, ...]
+    families: tuple[str | Home, ...]
     plugins: tuple[str | Program, ...]
     threads: int
     isolation: str = PROCESS_GROUP
@@ -105,6 +106,7 @@ def perform(task: Task) -> Performed:
         isolation=task.setting.isolation,
         is_plugin=task.is_plugin,
         plugins=task.setting.plugins,
+        families=task.setting.families,
         proves=task.proves,
         most_s=task.most_s,
         code=code_hash(run.plugin, task.setting.plugins) if task.is_plugin else None,

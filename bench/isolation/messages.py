@@ -28,6 +28,7 @@ from schedgap.instances.picture import Picture
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from schedgap.bench.plugins.families import Home
     from schedgap.bench.records.runs import Limits, Scalar
 
 
@@ -160,7 +161,8 @@ class Request:
     itself may be there by then.
     keep : answer with the verified solution and the certificate as contents of files, too. is_plugin : the method is not
     one of this package, and the run's process imports `plugins`, files with methods, and those that are installed; or it is
-    one of the programs among them. code : hash of all that is not of this package and runs with it, None where nothing is.
+    one of the programs among them. families : whose methods an interpreter of its own loads. code : hash of all that is not of
+    this package and runs with it, None where nothing is.
     warm : the child warms up by itself before the timed call.
     shrunk : the instance is the family's small version of one, for the effects on compiled code only.
     before : pickles of instances on which the method is called first, in the same process, untimed.
@@ -184,6 +186,7 @@ class Request:
     isolation: str = PROCESS_GROUP
     is_plugin: bool = False
     plugins: tuple[str | Program, ...] = ()
+    families: tuple[str | Home, ...] = ()
     code: str | None = None
     compile_s: float = MAX_COMPILE_S
     most_s: float = math.inf

@@ -28,6 +28,7 @@ from schedgap.bench.isolation.messages import (
 )
 from schedgap.bench.isolation.spawners import give_back, take_spawner
 from schedgap.bench.plugins.discover import methods_of
+from schedgap.bench.plugins.families import load_homes
 from schedgap.bench.programs.program import files_among
 from schedgap.bench.records.runs import RUNEXEC, Measurement
 from schedgap.instances.compiled_cache import LEDGER
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from schedgap.bench.isolation.messages import Ending
+    from schedgap.bench.plugins.families import Home
     from schedgap.bench.programs.program import Program
 
 # What a server may take beyond the limits of its run: compiling, killing, judging, answering.
@@ -70,8 +72,10 @@ class Pool:
     families : whose methods the servers load. threads : processor threads a run may use.
     """
 
-    def __init__(self, families: Iterable[str], threads: int = 1) -> None:
+    def __init__(self, families: Iterable[str | Home], threads: int = 1) -> None:
         self._families = tuple(families)
+        # Instances are read here, too.
+        load_homes(self._families)
         self._lock = threading.Lock()
         self._idle: dict[str, list[ServerHandle]] = {}
         self._busy: set[ServerHandle] = set()

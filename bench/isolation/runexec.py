@@ -189,7 +189,7 @@ def main(asked: Path, answers: Path, output: Path) -> None:
     """Do the run that the file `asked` holds, within the container; answers, output : named pipes to write to."""
     request = pickle.loads(asked.read_bytes())
     own_cache(asked.parent, request.code)
-    load_methods([request.family])
+    load_methods(request.families)
     to_answers, to_output = (os.open(pipe, os.O_WRONLY) for pipe in (answers, output))
     send(to_answers, Message.READY)
 

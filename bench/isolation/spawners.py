@@ -26,6 +26,8 @@ from schedgap.instances.errors import SchedgapError
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
+    from schedgap.bench.plugins.families import Home
+
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 # What pytest sets anew for each test, and no run asks for.
 _PASSING = "PYTEST_CURRENT_TEST"
@@ -41,7 +43,7 @@ class Spawner:
     conditions : what it was started under, and what any that could stand for it would be. is_fit : False once it failed.
     """
 
-    def __init__(self, families: tuple[str, ...], threads: int, conditions: Hashable) -> None:
+    def __init__(self, families: tuple[str | Home, ...], threads: int, conditions: Hashable) -> None:
         self.conditions = conditions
         self._socket, theirs = socket.socketpair()
         with theirs:
@@ -138,7 +140,7 @@ _LOCK = threading.Lock()
 os.register_at_fork(after_in_child=_IDLE.clear)
 
 
-def take_spawner(families: Iterable[str], threads: int) -> Spawner:
+def take_spawner(families: Iterable[str | Home], threads: int) -> Spawner:
     """Return a spawner for one pool: an idle one of the same families that inherited what a new one would, or a new one."""
     families = tuple(families)
     conditions = families, frozenset(_environment(threads).items()), *_inherited()
@@ -166,7 +168,7 @@ def give_back(spawner: Spawner) -> None:
         spawner.end()
 
 
-def prepare_spawner(families: Iterable[str], threads: int) -> None:
+def prepare_spawner(families: Iterable[str | Home], threads: int) -> None:
     """Have an idle spawner for a pool that will soon be there; a new one gets ready meanwhile."""
     _keep(take_spawner(families, threads))
 

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
+from schedgap.bench.plugins.families import Home, load_homes, load_installed_families
+from schedgap.bench.plugins.files import METHODS_GROUP, line_in
 from schedgap.instances.errors import MethodError, SchedgapError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import NAME, REGISTRY, Method, registered_twice, runs_elsewhere
@@ -27,24 +29,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-GROUP = "schedgap.methods"
 _FLOORS = ("schedgap.formulations", "schedgap.heuristics")
 
 
 def load_families() -> None:
-    """Import every family of problems, so that `FAMILIES` holds them all."""
+    """Import every family of problems, so that `FAMILIES` holds them all: this package's, and those that are installed."""
     package = importlib.import_module("schedgap.instances")
     for module in pkgutil.iter_modules(package.__path__):
         if module.ispkg:
             importlib.import_module(f"schedgap.instances.{module.name}")
+    load_installed_families()
 
 
-def load_methods(families: Iterable[str]) -> None:
-    """Import every module of this package that may register a method of the families."""
+def load_methods(families: Iterable[str | Home]) -> None:
+    """Import every module of this package that may register a method of the families, and families of elsewhere."""
     load_families()
+    families = tuple(families)
+    load_homes(families)
     for family in families:
-        for floor in _FLOORS:
-            _import_all(f"{floor}.{family}")
+        if isinstance(family, str):
+            for floor in _FLOORS:
+                _import_all(f"{floor}.{family}")
 
 
 def has_plugins(plugins: Iterable[str] = ()) -> bool:
@@ -55,7 +60,7 @@ def has_plugins(plugins: Iterable[str] = ()) -> bool:
 @cache
 def installed_plugins() -> tuple[EntryPoint, ...]:
     """Return the entry points of installed plug-ins; looking through all packages takes as long as the quickest runs."""
-    return tuple(entry_points(group=GROUP))
+    return tuple(entry_points(group=METHODS_GROUP))
 
 
 def import_plugins(plugins: Iterable[str]) -> None:
@@ -133,17 +138,7 @@ def _load_file(path: Path) -> None:
         # Ctrl-C is no fault of the plug-in.
         if isinstance(error, SchedgapError) or not isinstance(error, Exception | SystemExit):
             raise
-        line = error.lineno if isinstance(error, SyntaxError) else _line(error, path)
-        raise MethodError(f"plug-in {path} line {line}: {type(error).__name__}: {error}.") from error
-
-
-def _line(error: BaseException, path: Path) -> int | None:
-    line, trace = None, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == str(path):
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line
+        raise MethodError(f"plug-in {path} line {line_in(error, path)}: {type(error).__name__}: {error}.") from error
 
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]

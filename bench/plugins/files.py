@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
+from functools import cache
 from importlib.machinery import all_suffixes
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -16,10 +17,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from schedgap.bench.plugins.discover import GROUP
 from schedgap.bench.programs.program import MODULE, Program, files_among, programs_among
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import MethodError
+from schedgap.instances.family import find_family
 from schedgap.instances.method import Method, runs_elsewhere
 
 if TYPE_CHECKING:
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
 
     from schedgap.bench.records.runs import Record, Run
 
+# Entry points of installed packages.
+METHODS_GROUP, FAMILIES_GROUP = "schedgap.methods", "schedgap.families"
 _IMPORTERS = ("import_module", "__import__")
 
 
 def plugin_hash(method: Method, plugins: Collection[str | Program]) -> str | None:
-    """Return the hash of the code that a method of a plug-in is made of, None of our own methods.
+    """Return the hash of the code that a method of a plug-in is made of, None of a family's own methods.
 
     plugins : the files of `--plugin`; a method that a module beside one of them registers is of that plug-in. A method of
     an installed package goes by the package's version, and by the files of the package that its module imports.
@@ -43,8 +46,8 @@ def plugin_hash(method: Method, plugins: Collection[str | Program]) -> str | Non
             return program.hash
     module = method.module
     parts: list[str] = []
-    for main, root, top, files in _found(method, plugins):
-        parts += [*([] if top is None else _versions(top)), *_hashes(files, root, main)]
+    for found in _found(method, plugins):
+        parts += _parts(found)
     return hashlib.sha256("\n".join(parts or [module]).encode()).hexdigest()[:16]
 
 
@@ -54,10 +57,10 @@ def code_hash(plugin: str | None, plugins: Iterable[str | Program]) -> str:
     return hashlib.sha256(repr((plugin, contents)).encode()).hexdigest()[:32]
 
 
-def _found(method: Method, plugins: Collection[str | Program]) -> list[tuple[Path, Path, str | None, set[Path]]]:
+def _found(method: Method, plugins: Collection[str | Program]) -> list[Found]:
     """Return the main file, root, package and all files of each plug-in that has a method; see `_files`."""
     file = _file_of(method.module) if method.file is None else Path(method.file).resolve()
-    found: list[tuple[Path, Path, str | None, set[Path]]] = []
+    found: list[Found] = []
     for plugin in files_among(plugins):
         path = Path(plugin).resolve()
         files = _files(path, path.parent, None)
@@ -65,10 +68,55 @@ def _found(method: Method, plugins: Collection[str | Program]) -> list[tuple[Pat
             found.append((path, path.parent, None, files))
     if found or file is None:
         return found
-    top = method.module.partition(".")[0]
-    depth = method.module.count(".") + (file.stem == "__init__")
+    return [_of_module(method.module, file)]
+
+
+def hash_of_module(module: str) -> str:
+    """Return the hash of a module that is imported, with all that it imports from its own package, or from beside its file."""
+    file = _file_of(module)
+    parts = [] if file is None else _parts(_of_module(module, file, beside="." not in module))
+    return hashlib.sha256("\n".join(parts or [module]).encode()).hexdigest()[:16]
+
+
+@cache
+def family_hash(family: str) -> str | None:
+    """Return the hash of the code of a family outside of this package, as it was when it was first asked for; None of ours."""
+    module = find_family(family).instance.__module__
+    return None if module.startswith("schedgap.") else hash_of_module(module)
+
+
+def with_family(family: str, plugin: str | None) -> str | None:
+    """Return the hash of all code of a run that is not of this package: its family's, and its plug-in's."""
+    own = family_hash(family)
+    return plugin if own is None else hashlib.sha256(f"{own} {plugin}".encode()).hexdigest()[:16]
+
+
+def line_in(error: BaseException, file: Path) -> int | None:
+    """Return the line of a file that raised an error, the last one."""
+    if isinstance(error, SyntaxError):
+        return error.lineno
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(file):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+Found = tuple[Path, Path, str | None, set[Path]]
+
+
+def _of_module(module: str, file: Path, *, beside: bool = False) -> Found:
+    """Return what `_found` does, of a module. beside : with what it imports from its folder, not from its package alone."""
+    top = module.partition(".")[0]
+    depth = module.count(".") + (file.stem == "__init__")
     root = file.parents[min(depth, len(file.parents) - 1)]
-    return [(file, root, top, _files(file, root, top))]
+    return file, root, top, _files(file, root, None if beside else top)
+
+
+def _parts(found: Found) -> list[str]:
+    main, root, top, files = found
+    return [*([] if top is None else _versions(top)), *_hashes(files, root, main)]
 
 
 Seen = dict[str, dict[Path, tuple[int, ...] | None]]
@@ -89,7 +137,7 @@ def refuse_changed(method: Method, run: Run, plugins: Collection[str | Program],
     files = [Path(path) for each in own for path in each.files]
     files += [path for *_, found in _found(method, plugins) for path in found]
     seen[run.plugin] = {path: _looks(path) for path in files}
-    if plugin_hash(method, plugins) != run.plugin:
+    if with_family(method.family, plugin_hash(method, plugins)) != run.plugin:
         name = method.name if method.file is None else Path(method.file).name
         raise MethodError(f"{name} was changed meanwhile; run again. What was recorded before stays.")
 
@@ -133,7 +181,7 @@ def _file_of(module: str) -> Path | None:
 
 def _versions(top: str) -> list[str]:
     """Return the versions of the packages whose entry points name a module of the package `top`."""
-    points = entry_points(group=GROUP)
+    points = [point for group in (METHODS_GROUP, FAMILIES_GROUP) for point in entry_points(group=group)]
     return sorted({f"{p.dist.name} {p.dist.version}" for p in points if p.dist and p.module.split(".")[0] == top})
 
 

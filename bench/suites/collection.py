@@ -29,11 +29,12 @@ class _Strict(BaseModel):
 class Reference(_Strict):
     """A published figure to show beside ours, for a method and, if given, one group or one size of instances.
 
+    method : of ours; none for a program of others, whose scores the headline `scores` shows.
     tasks : the size, as the family measures it (see `Family.size`).
     measures : figures by the names of the family's measures.
     """
 
-    method: str
+    method: str = ""
     name: str
     group: str | None = None
     tasks: int | None = None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from schedgap.bench.records.runs import Scalar
 
-_SCHEMA = re.compile(rb'"schema"\s*:\s*"schedgap/([a-z]+)/\d+"')
+_SCHEMA = re.compile(rb'"schema"\s*:\s*"schedgap/([a-z0-9-]+)/\d+"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +135,12 @@ def family_of_file(path: Path) -> str:
     except (ValueError, RecursionError) as error:
         raise InstanceError(f"{path}: no JSON ({error}); give an instance file.") from None
     schema = document.get("schema") if isinstance(document, dict) else None
-    named = re.fullmatch(r"schedgap/([a-z]+)/\d+", str(schema))
+    named = re.fullmatch(r"schedgap/([a-z0-9-]+)/\d+", str(schema))
     if named is None or named[1] not in FAMILIES:
         found = "it names no schema" if schema is None else f"its schema is '{schema!s:.60}'"
         if isinstance(document, dict) and "kind" in document:
             found = f"its kind is '{document['kind']!s:.60}', so give `schedgap floor` a price list by --catalogue, or import it"
-        raise InstanceError(f"{path}: {found}; known are {known}.")
+        raise InstanceError(f"{path}: {found}; known are {known}; --family FILE.py brings others.")
     return str(named[1])
 
 
@@ -169,14 +169,13 @@ def family_of(instances: Sequence[Any], asked: str | None = None) -> str:
     if not instances:
         raise InstanceError("there are no instances to measure on; give at least one, or a suite.")
     found = set()
+    known = {family.instance: name for name, family in FAMILIES.items()}
     for instance in instances:
-        module = type(instance).__module__
-        own = [name for name in FAMILIES if module.startswith(f"schedgap.instances.{name}.")]
-        if not own:
+        if type(instance) not in known:
             raise InstanceError(
-                f"{instance!r:.60} is no instance; give objects of schedgap.instances, or files of them."
+                f"{instance!r:.60} is no instance of a known family; give objects of schedgap.instances, or files of them."
             )
-        found.add(own[0])
+        found.add(known[type(instance)])
     if len(found) != 1:
         raise InstanceError(f"instances of {len(found)} families ({', '.join(sorted(found))}); give those of one.")
     family = found.pop()

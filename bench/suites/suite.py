@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
+from schedgap.bench.plugins.families import load_family
 from schedgap.bench.programs.program import Program, programs_among, resolved
 from schedgap.bench.records.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, MAX_TIME_LIMIT_S, MAX_WALL_S, Limits
 from schedgap.bench.suites.collection import STRICT, Collection, Listed, Map, Reference, Setting, Sweep, with_tables
@@ -127,6 +128,7 @@ class ProgramBlock(_Strict):
 class Suite(_Strict):
     """A whole suite.
 
+    families : files of families outside of this package, relative to the suite's own (see `plugins.families`).
     headline : which table answers the question (see `statistics.headlines`). measures : the columns of the headline `measures`.
     """
 
@@ -135,6 +137,7 @@ class Suite(_Strict):
     title: str
     question: str
     family: str
+    families: list[str] = []
     headline: str = "gap"
     source: str = ""
     seed: int = 0
@@ -255,6 +258,8 @@ def _block(collection: Collection, listed: Listed) -> InstanceBlock:
 def read_suite(name: str | Path) -> tuple[Suite, Path]:
     """Return a suite by the name of a shipped one or the path of a TOML file, and the folder of that file.
 
+    The families that it brings are imported.
+
     Raises
     ------
     SuiteError
@@ -279,6 +284,9 @@ def read_suite(name: str | Path) -> tuple[Suite, Path]:
         raise SuiteError(f"{name}: not TOML: {error}.") from None
     try:
         folder = Path(str(file)).parent
-        return Suite.model_validate(with_tables(document, folder)), folder
+        suite = Suite.model_validate(with_tables(document, folder))
     except ValidationError as error:
         raise SuiteError(f"{name}: {first_problem(error, Suite)}") from None
+    for each in suite.families:
+        load_family(folder / each)
+    return suite, folder

@@ -26,6 +26,7 @@ from schedgap.instances.family import Family, register_family
 FAIRNESS = register_family(
     Family(
         name=FAMILY,
+        instance=FairnessInstance,
         solution=FairnessAllocation,
         verify=verify,
         read_instance=read_instance,

@@ -13,6 +13,7 @@ from schedgap.instances.units import SECOND_MS
 HARVEST = register_family(
     Family(
         name=FAMILY,
+        instance=HarvestInstance,
         solution=HarvestSchedule,
         verify=verify,
         read_instance=read_instance,

@@ -12,6 +12,7 @@ from schedgap.instances.placement.verify import moves, verify
 PLACEMENT = register_family(
     Family(
         name=FAMILY,
+        instance=PlacementInstance,
         solution=Placement,
         verify=verify,
         read_instance=read_instance,

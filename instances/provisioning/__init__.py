@@ -44,6 +44,7 @@ from schedgap.instances.provisioning.verify import cost, lost_value, objective, 
 PROVISIONING = register_family(
     Family(
         name=FAMILY,
+        instance=ProvisioningInstance,
         solution=Provisioning,
         verify=verify,
         read_instance=read_instance,

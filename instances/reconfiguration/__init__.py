@@ -12,6 +12,7 @@ from schedgap.instances.reconfiguration.verify import verify
 RECONFIGURATION = register_family(
     Family(
         name=FAMILY,
+        instance=ReconfigurationInstance,
         solution=ReconfigurationSchedule,
         verify=verify,
         read_instance=read_instance,

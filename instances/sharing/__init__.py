@@ -12,6 +12,7 @@ from schedgap.instances.units import SECOND_MS
 SHARING = register_family(
     Family(
         name=FAMILY,
+        instance=SharingInstance,
         solution=SharingSchedule,
         verify=verify,
         read_instance=read_instance,

@@ -13,6 +13,7 @@ from schedgap.instances.waiting.verify import verify
 WAITING = register_family(
     Family(
         name=FAMILY,
+        instance=WaitingInstance,
         solution=WaitingSchedule,
         verify=verify,
         read_instance=read_instance,

@@ -6,6 +6,7 @@ Figures of a suite's own table: its costs beside the paper's, and times by the n
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.report.figures.drawing import DASHES, Axis, Figure, Series, mark
@@ -223,7 +224,7 @@ def _papers(
 ) -> tuple[tuple[float, float, str], ...]:
     """Return the paper's figures of a line: those of its method with its other parameters, at a place on the axis."""
     found: list[tuple[float, float, str]] = []
-    for reference in () if line is None else references:
+    for reference in () if line is None else filter(attrgetter("method"), references):
         method, given = parse_method(reference.method)
         x = _number(given.pop(sweep.x, None))
         y = reference.measures.get(sweep.y)

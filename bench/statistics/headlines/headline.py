@@ -118,7 +118,7 @@ def find_reference(suite: Suite, row: Row, size: int | None = None) -> Reference
     """
     for group in (row["group"], None):
         for reference in suite.reference:
-            same = reference.group == group and reference.tasks == size
+            same = reference.method and reference.group == group and reference.tasks == size
             if same and is_same_method(reference.method, row["method"]):
                 return reference
     return None

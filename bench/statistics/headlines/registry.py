@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from schedgap.bench.records.runs import FAILED
 from schedgap.bench.statistics.headlines.gap import CLOSED, GAP, NORMALISED_COST, OBJECTIVE, rows_of
 from schedgap.bench.statistics.headlines.measures import MEASURES, RUNTIME
+from schedgap.bench.statistics.headlines.scores import SCORES
 from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.summary import summarise, told_apart
 from schedgap.instances.errors import SuiteError, did_you_mean
+from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from schedgap.bench.statistics.headlines.headline import Headline, Row
     from schedgap.bench.suites.suite import Suite
 
-HEADLINES = {headline.name: headline for headline in (GAP, NORMALISED_COST, RUNTIME, OBJECTIVE, MEASURES, CLOSED)}
+HEADLINES = {each.name: each for each in (GAP, NORMALISED_COST, RUNTIME, OBJECTIVE, MEASURES, CLOSED, SCORES)}
 
 
 def find_headline(suite: Suite | None) -> Headline:
@@ -46,6 +48,12 @@ def check_headline(suite: Suite) -> None:
     if headline.of_measures != bool(suite.measures):
         raise SuiteError(
             f"{suite.name}: the headline 'measures' and a list of 'measures' go together; give both or neither."
+        )
+    if headline is SCORES and find_family(suite.family).native_score is None:
+        raise SuiteError(f"{suite.name}: family {suite.family} has no native_score, which the headline 'scores' shows.")
+    if headline is not SCORES and any(not reference.method for reference in suite.reference):
+        raise SuiteError(
+            f"{suite.name}: a reference names no method; only the headline 'scores' shows those of others."
         )
 
 
