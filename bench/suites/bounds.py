@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
 
+from schedgap.bench.plugins.files import family_hash
 from schedgap.bench.records.host import package_version
 from schedgap.bench.records.runs import Limits, Measurement, Record, Run
 from schedgap.bench.suites.collection import STRICT
@@ -40,7 +41,8 @@ class Bounds(BaseModel):
     """All bounds of a suite.
 
     code : hash of the family's code, of a family outside of this package. unit, scale : a bound of `scale` is one `unit`.
-    schedgap : the version that proved them. measures : names of what the family reads off solutions of these instances.
+    schedgap : the version that proved them. measures, scores : names of what the family reads off
+    solutions of these instances, and of its own scores of all runs.
     """
 
     model_config = STRICT
@@ -52,10 +54,13 @@ class Bounds(BaseModel):
     scale: int
     schedgap: str
     measures: list[str]
+    scores: list[str]
     instances: list[Proven]
 
     @classmethod
-    def of(cls, suite: str, family: str, code: str | None, rows: Iterable[Record], measures: Iterable[str]) -> Bounds:
+    def of(
+        cls, suite: str, family: str, rows: Iterable[Record], measures: Iterable[str] = (), scores: Iterable[str] = ()
+    ) -> Bounds:
         """Return the highest bound that rows prove of each instance; bounds below 0 count as 0, which always is one."""
         best: dict[str, Record] = {}
         for row in rows:
@@ -68,11 +73,12 @@ class Bounds(BaseModel):
             schema=SCHEMA,
             suite=suite,
             family=family,
-            code=code,
+            code=family_hash(family),
             unit=found.objective_unit,
             scale=found.objective_scale,
             schedgap=package_version("schedgap") or "",
             measures=sorted(measures),
+            scores=sorted(scores),
             instances=[
                 Proven(
                     instance=row.run.instance,
@@ -128,7 +134,7 @@ class Bounds(BaseModel):
 ADAPTER = TypeAdapter(Bounds)
 
 
-def read_bounds(path: Path, suite: str, family: str, code: str | None) -> Bounds:
+def read_bounds(path: Path, suite: str, family: str) -> Bounds:
     """Return the bounds that a file holds of a suite.
 
     Raises
@@ -141,7 +147,7 @@ def read_bounds(path: Path, suite: str, family: str, code: str | None) -> Bounds
     for what, there, here in (
         ("suite", found.suite, suite),
         ("family", found.family, family),
-        ("code of the family", found.code, code),
+        ("code of the family", found.code, family_hash(family)),
         ("scale of the objective", found.scale, scale),
     ):
         if there != here:

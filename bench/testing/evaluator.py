@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.programs.program import Program
 from schedgap.bench.records.contradictions import contradictions, judged
+from schedgap.bench.statistics.headlines.scores import native_scores
 from schedgap.bench.statistics.summary import verified_objective
 from schedgap.bench.suites.suite import Suite, read_suite
 from schedgap.bench.testing.candidates import Desk
 from schedgap.bench.testing.gap_figures import Gaps, gaps_of, printed, why
 from schedgap.bench.testing.parts import Part, Ready, Terms, refuse_shared
 from schedgap.instances.errors import MethodError, SuiteError
-from schedgap.instances.family import Scored, find_family
+from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,9 +42,9 @@ class Evaluation:
     """What a candidate is worth.
 
     score : the mean over all runs of proven bound / objective, 1 where it is proven optimal and 0 for a run that failed.
-    measures : means of the family's measures over the runs that gave a solution, and of their seconds; 0 without any. gaps :
-    run by run; None where nothing was run on instances with a bound. feedback : what went wrong and where the gaps are, as
-    text. runs, failed : their numbers. native : the family's own scores of all runs, by name. contradictions : runs whose
+    measures : means of the family's measures over the runs that gave a solution, and of their seconds. native : the family's own
+    scores of all runs, by name. Both are 0 without a solution. gaps : run by run; None where nothing was run on instances with a
+    bound. feedback : what went wrong and where the gaps are, as text. runs, failed : their numbers. contradictions : runs whose
     verified objective is below the bound, so that one of the two is wrong; they count as 0.
     """
 
@@ -165,8 +166,7 @@ class Evaluator:
             return bounds
         refuse_shared(self._part.ready(), self._held_out.ready())
         more = self._held_out.ready().bounds
-        measures = sorted({*bounds.measures, *more.measures})
-        return bounds.model_copy(update={"instances": [*bounds.instances, *more.instances], "measures": measures})
+        return bounds.model_copy(update={"instances": [*bounds.instances, *more.instances]})
 
     def _evaluation(self, part: Part, cases: Sequence[Case], candidate: str | Path | Program) -> Evaluation:
         ready = part.ready()
@@ -271,23 +271,18 @@ def _against(ready: Ready, suite: str, own: Sequence[Record]) -> Evaluation:
 def _evaluation(ready: Ready, own: Sequence[Record], score: float, gaps: Gaps | None, feedback: str) -> Evaluation:
     """Return what runs are worth, with all measures that there can be."""
     found: dict[str, list[float]] = {name: [] for name in (*ready.bounds.measures, "wall_s")}
-    scored = []
-    for record in own:
-        objective, measured = verified_objective(record), record.measurement
-        if objective is not None:
-            for name, value in {**measured.measures, "wall_s": measured.wall_s}.items():
-                if value is not None:
-                    found.setdefault(name, []).append(value)
-        scored.append(Scored(record.run.instance, objective, {} if objective is None else dict(measured.measures)))
-    native = find_family(ready.bounds.family).native_score
+    solved = [record.measurement for record in own if verified_objective(record) is not None]
+    for measured in solved:
+        for name, value in {**measured.measures, "wall_s": measured.wall_s}.items():
+            if value is not None:
+                found.setdefault(name, []).append(value)
+    scores = native_scores(find_family(ready.bounds.family), own)
     return Evaluation(
         score,
         {name: statistics.fmean(values) if values else 0.0 for name, values in found.items()},
         gaps,
         feedback,
         runs=len(own),
-        failed=sum(each.gap is None for each in gaps.details)
-        if gaps
-        else sum(each.objective is None for each in scored),
-        native={} if native is None else native(scored),
+        failed=sum(each.gap is None for each in gaps.details) if gaps else len(own) - len(solved),
+        native={**dict.fromkeys(ready.bounds.scores, 0.0), **scores},
     )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pickle
 import threading
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.api import recorded
 from schedgap.bench.executors.execute import ProcessExecutor
 from schedgap.bench.isolation.child import shrunk
 from schedgap.bench.isolation.messages import compiled_kind, pickled
@@ -14,6 +16,8 @@ from schedgap.bench.plan import Plan, make_run, plan_suite
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs.program import resolved
 from schedgap.bench.records.runs import Measurement, Record
+from schedgap.bench.statistics.headlines.scores import native_scores
+from schedgap.bench.statistics.summary import verified_objective
 from schedgap.bench.suites.bounds import Bounds, read_bounds
 from schedgap.bench.testing.measure import cover, prove_bounds, reduced
 from schedgap.instances.errors import MethodError, SuiteError
@@ -90,7 +94,7 @@ class Part:
         terms, suite = self._terms, self.suite
         load_families()
         family = find_family(suite.family)
-        frozen = None if terms.frozen is None else read_bounds(terms.frozen, suite.name, family.name, None)
+        frozen = None if terms.frozen is None else read_bounds(terms.frozen, suite.name, family.name)
         programs = resolved(suite.own_programs(self._folder))
         whole = suite if terms.bound is None else reduced(suite, terms.bound, terms.bound)
         plan = plan_suite(whole, self._folder, plugins=programs, trace=terms.trace)
@@ -115,7 +119,7 @@ class Part:
         cover(plan, idle)
         provers = {key: run for key, run in plan.runs.items() if key not in idle}
         rows = list(prove_bounds(plan, provers, terms.directory, terms.jobs).values())
-        bounds = Bounds.of(self.suite.name, family.name, None, rows, self._measures(plan, tiny, rows))
+        bounds = Bounds.of(self.suite.name, family.name, rows, *self._names(plan, tiny, rows))
         known = {each.digest for each in bounds.instances}
         for run in (case.like for case in cases):
             if run.digest not in known:
@@ -126,23 +130,22 @@ class Part:
                 )
         return bounds
 
-    def _measures(self, plan: Plan, tiny: Case, rows: Sequence[Record]) -> set[str]:
-        """Return the names of the family's measures: of the solutions of provers, without any, of one of a tiny instance."""
-        names = {name for row in rows for name in row.measurement.measures}
+    def _names(self, plan: Plan, tiny: Case, rows: Sequence[Record]) -> tuple[set[str], set[str]]:
+        """Return the names of the family's measures and scores, by a solution of a prover, else by one of a tiny instance."""
         family = find_family(self.suite.family)
-        if names or family.measures is None:
-            return names
-        ours = [method for (of, _), method in REGISTRY.items() if of == family.name and method.is_shipped]
-        trial = Plan(plan.setting)
-        for method in sorted(ours, key=lambda each: each.bounds):
-            trial.add(tiny.instance, make_run(tiny.instance, method, {}, tiny.like.limits))
-        ends = ProcessExecutor(plan.setting, 1).execute(map(trial.task, trial.runs))
-        try:
-            return next(
-                (set(end.answer.measurement.measures) for end in ends if end.answer.measurement.measures), names
-            )
-        finally:
-            ends.close()
+        if family.measures is None and family.native_score is None:
+            return set(), set()
+        solved = [row for row in rows if verified_objective(row) is not None]
+        if not solved:
+            ours = [method for (of, _), method in REGISTRY.items() if of == family.name and method.is_shipped]
+            trial = Plan(plan.setting)
+            for method in sorted(ours, key=lambda each: each.bounds):
+                trial.add(tiny.instance, make_run(tiny.instance, method, {}, tiny.like.limits))
+            ends = ProcessExecutor(plan.setting, 1).execute(map(trial.task, trial.runs))
+            with closing(ends):
+                solved = [row for end in ends if verified_objective(row := recorded(end, "")) is not None][:1]
+        measures = {name for row in solved for name in row.measurement.measures}
+        return measures, set(native_scores(family, solved[:1]))
 
 
 def refuse_shared(seen: Ready, held_out: Ready) -> None:

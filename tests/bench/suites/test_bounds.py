@@ -22,7 +22,7 @@ def rows(make_record):
 
 @pytest.fixture
 def bounds(rows):
-    return Bounds.of("mine", "provisioning", None, rows, {"machines"})
+    return Bounds.of("mine", "provisioning", rows, {"machines"})
 
 
 def test_the_highest_bound_of_each_instance_counts(bounds, rows):
@@ -39,7 +39,7 @@ def test_the_highest_bound_of_each_instance_counts(bounds, rows):
 
 def test_a_file_holds_all_of_it(bounds, tmp_path):
     write_bounds(bounds, tmp_path / "bounds.json")
-    assert read_bounds(tmp_path / "bounds.json", "mine", "provisioning", None) == bounds
+    assert read_bounds(tmp_path / "bounds.json", "mine", "provisioning") == bounds
 
 
 def test_another_instance_is_refused(bounds):
@@ -64,9 +64,9 @@ def test_what_does_not_fit_is_refused(bounds, tmp_path, changes, said):
     write_bounds(bounds, path)
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
     with pytest.raises(SuiteError, match=said):
-        read_bounds(path, "mine", "provisioning", None)
+        read_bounds(path, "mine", "provisioning")
 
 
 def test_no_file_is_refused(tmp_path):
     with pytest.raises(SuiteError, match="JSON file"):
-        read_bounds(tmp_path / "none.json", "mine", "provisioning", None)
+        read_bounds(tmp_path / "none.json", "mine", "provisioning")

@@ -81,7 +81,9 @@ def test_the_score_is_the_mean_of_bound_by_objective(judge, candidate):
 
 def test_candidates_of_one_name_at_once(judge, candidate):
     """Each is scored, by what its own file says, and nothing of them is known to this process afterwards."""
-    judging, known = judge(), dict(REGISTRY)
+    judging = judge()
+    judging.prepared()
+    known = dict(REGISTRY)
     dearest = "int(np.argmax(instance.price))"
     dear = f"Provisioning.from_tasks(instance, np.full(instance.num_tasks, {dearest}), np.arange(instance.num_tasks))"
     paths = [candidate(f"return {('honest', dear)[i % 2]}", f"candidate{i}.py") for i in range(12)]
