@@ -6,20 +6,15 @@ How sure a mean is: the bootstrap interval of a mean over instances (Efron and T
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
+from schedgap.instances.arrays import FloatArray
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from schedgap.bench.records.runs import Record
-    from schedgap.instances.arrays import FloatArray
 
 
 @dataclass(slots=True)

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from schedgap.formulations.backends.cp_sat import MAX_OBJECTIVE, load_cp_model, search, version
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

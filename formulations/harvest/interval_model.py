@@ -17,7 +17,6 @@ times time of 2^60; beyond, instances are refused.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,11 +25,9 @@ from schedgap.formulations.backends.scheduling import Missing, PlacementProblem,
 from schedgap.formulations.harvest.time_indexed.bracket import OrderSearch
 from schedgap.formulations.harvest.time_indexed.grid import Grid, grid_of, not_exact
 from schedgap.formulations.harvest.work_bound import alone_ends, bound_work, objective_of_ends
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, Status, method
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 # Choices of a VM for a task: beyond so many, building the model takes minutes.
 MAX_CHOICES = 100_000

@@ -19,23 +19,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import BACKENDS, LP_BACKENDS, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.linear_model import Rows
+from schedgap.formulations.linear_model import LinearModel, Rows
 from schedgap.formulations.waiting.kernels_fluid import overflow
 from schedgap.formulations.waiting.models import Scaled, scale
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR, HOUR_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 # Work is summed in 63 bits.
 MAX_WORK = 2**61

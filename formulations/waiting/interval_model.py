@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from schedgap.formulations.backends.scheduling import IntervalProblem, solve_intervals
 from schedgap.formulations.waiting.models import (
@@ -37,14 +37,9 @@ from schedgap.formulations.waiting.models import (
     scaled_psi,
 )
 from schedgap.formulations.waiting.time_indexed import Windows, schedule_of, sizes_of, windows
+from schedgap.instances.arrays import FloatArray
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from schedgap.instances.arrays import FloatArray
-
 
 # Choices of a machine for a job: beyond so many, building the model takes minutes.
 MAX_CHOICES = 200_000

@@ -9,28 +9,23 @@ Predictions in floats, which prove nothing at any size and claim nothing.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import numpy as np
 
 from schedgap.formulations.waiting import interval_model as selective
 from schedgap.formulations.waiting import models
+from schedgap.formulations.waiting.models import Prediction
+from schedgap.instances.arrays import FloatArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 from schedgap.instances.waiting.objective import SPOT_PRICE, rent_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    from schedgap.formulations.waiting.models import Prediction
-    from schedgap.instances.arrays import FloatArray
-
-    # From servers, arrival rate, service rate and discount to the prediction.
-    Model: TypeAlias = Callable[[FloatArray, float, float, float], Prediction]
+Model: TypeAlias = Callable[[FloatArray, float, float, float], Prediction]
 
 OPTIMAL = -1
 MINUTE_US = 60 * SECOND_US

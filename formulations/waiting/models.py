@@ -13,19 +13,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting.model import MAX_END_US, WaitingInstance
 from schedgap.instances.waiting.objective import rent_of
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 
 def erlang_b(servers: ArrayLike, load: ArrayLike) -> FloatArray:

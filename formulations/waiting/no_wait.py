@@ -31,14 +31,15 @@ from __future__ import annotations
 import heapq
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.linear_model import Rows, trusted
+from schedgap.formulations.linear_model import LinearModel, Rows, trusted
 from schedgap.formulations.waiting.kernels_flow import (
     GONE,
     Arcs,
@@ -50,18 +51,11 @@ from schedgap.formulations.waiting.kernels_flow import (
 )
 from schedgap.formulations.waiting.models import Scaled, scale
 from schedgap.formulations.waiting.time_indexed import schedule_in_slots, slots_per_machine
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.waiting.model import FAMILY, WaitingInstance
+from schedgap.instances.waiting.model import FAMILY, WaitingInstance, WaitingSchedule
 from schedgap.instances.waiting.verify import verify
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.waiting.model import WaitingSchedule
-
 
 # Amounts of all paths that make a machine.
 MAX_AMOUNT = 2**61

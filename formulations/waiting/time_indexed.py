@@ -31,24 +31,19 @@ import math
 import time
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.linear_model import INFEASIBLE_SOLUTION, Rows, is_feasible, trusted
+from schedgap.formulations.linear_model import INFEASIBLE_SOLUTION, LinearModel, Rows, is_feasible, trusted
 from schedgap.formulations.separable import inseparable
 from schedgap.formulations.waiting.models import Scaled, scale
-from schedgap.instances.arrays import IntArray, ranges
+from schedgap.instances.arrays import BoolArray, IntArray, ranges
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.waiting.model import FAMILY, RENTED, WaitingInstance, WaitingSchedule
 from schedgap.instances.waiting.verify import verify
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import BoolArray
 
 
 def slots_per_machine(instance: WaitingInstance) -> int | None:

@@ -9,23 +9,18 @@ Tasks are few, and sets of them are the bits of a number.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.reconfiguration.clairvoyant.kernels_step import BEFORE, phases
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.provisioning.running import ANY_NUMBER
-from schedgap.instances.reconfiguration.model import ReconfigurationSchedule
+from schedgap.instances.reconfiguration.model import ReconfigurationInstance, ReconfigurationSchedule
 from schedgap.instances.reconfiguration.simulator.state import DONE, UNSEEN, State, copied
 from schedgap.instances.units import HOUR_S
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,10 +9,9 @@ What is still to be paid after a canonical state, compiled: bounds for the exact
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.jit import kernel
 from schedgap.instances.reconfiguration.simulator.events import advance, ends_at
 from schedgap.instances.reconfiguration.simulator.plans import apply_plan, release, rent
@@ -32,9 +31,6 @@ from schedgap.instances.reconfiguration.simulator.state import (
     State,
 )
 from schedgap.instances.units import NEVER
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 
 @kernel

@@ -29,13 +29,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.reconfiguration.clairvoyant.decisions import (
     Decision,
     Decisions,
+    DecisionSpace,
     Node,
     decision_space,
     fitting_sets,
@@ -49,17 +49,18 @@ from schedgap.formulations.reconfiguration.contents import boundable
 from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.formulations.reconfiguration.presence import late_plans, must_plans, num_plans
 from schedgap.formulations.reconfiguration.work_prices import work_prices
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.method import Found, Outcome, Status, method, untold
 from schedgap.instances.provisioning.moves import RUNNING, STOCK
-from schedgap.instances.reconfiguration.model import FAMILY, MAX_TIME_S, ReconfigurationInstance
+from schedgap.instances.reconfiguration.model import (
+    FAMILY,
+    MAX_TIME_S,
+    ReconfigurationInstance,
+    ReconfigurationSchedule,
+)
 from schedgap.instances.reconfiguration.simulator.events import advance
 from schedgap.instances.reconfiguration.simulator.simulator import Simulator
 from schedgap.instances.reconfiguration.simulator.state import DONE, State, with_rows
-
-if TYPE_CHECKING:
-    from schedgap.formulations.reconfiguration.clairvoyant.decisions import DecisionSpace
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.reconfiguration.model import ReconfigurationSchedule
 
 
 @dataclass(slots=True)
