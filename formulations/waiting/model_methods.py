@@ -15,7 +15,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from schedgap.formulations.waiting import interval_model as selective
 from schedgap.formulations.waiting import models
 from schedgap.formulations.waiting.models import Prediction
 from schedgap.instances.arrays import FloatArray
@@ -267,10 +266,10 @@ _register(
     "model-ajw-t", models.ajw_t, "All Jobs Wait - Threshold, predicted by M/M/s with reneging.", wait_limit_s=900.0
 )
 _register("model-sww", models.sww, "Short Waits Wait, predicted by M/M/s with balking.", wait_limit_s=900.0)
-_register("model-ljw", selective.ljw, "Long Jobs Wait, predicted by an approximate M/G/s.", short_s=180.0)
+_register("model-ljw", models.ljw, "Long Jobs Wait, predicted by an approximate M/G/s.", short_s=180.0)
 _register(
     "model-compound",
-    selective.compound,
+    models.compound,
     "Compound waiting policy, predicted by an approximate M/G/s with balking.",
     wait_limit_s=900.0,
     short_s=180.0,
