@@ -258,7 +258,7 @@ def unusable(instance: HarvestInstance) -> str | None:
         return (
             f"has {cells:.3g} starts or slots, more than {MAX_CELLS:.0e}: the greatest common divisor of its times is only "
             f"{grid.unit_ms} ms; round all times to multiples of some minutes (generators: grid_s=300), or use "
-            "interval-model or bound-work"
+            "bound-work"
         )
     return None
 

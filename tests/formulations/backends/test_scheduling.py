@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.backends.scheduling import Missing, PlacementProblem, solve_placement
+from schedgap.formulations.backends.scheduling import PlacementProblem, solve_placement
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
 
@@ -55,32 +55,3 @@ def test_a_contradiction_is_said():
 def test_times_too_large_to_be_exact():
     with pytest.raises(BackendError, match=r"ends that sum up to .* exceed .*; use coarser times"):
         solve_placement(problem(latest_end=np.array([2**52, 9])))
-
-
-def test_missing_capacity_is_not_used():
-    """The fast pool lacks all in 1..3: job 1 in 3..4 there, job 0 in 0..4 on the slow one and in 4..6: 4 + 6."""
-    missing = Missing(np.array([0]), np.array([1]), np.array([2]), np.array([[1]]))
-    result = solve_placement(problem(pool=np.array([0, 0, 0]), start=np.array([3, 5, 7]), missing=missing))
-    assert (result.status, result.bound) == (Status.OPTIMAL, 10)
-    assert result.pool[2] == 0 and result.start[2] == 3
-
-
-def test_part_of_a_capacity_is_missing():
-    """One task at a time until 4, two then; each takes 2: ends 2, 4 and 6 and no two of them before 4 together."""
-    missing = Missing(np.array([0]), np.array([0]), np.array([4]), np.array([[1]]))
-    result = solve_placement(
-        problem(
-            job=np.array([0, 1, 2]),
-            twin=np.array([-1, 0, 1]),
-            release=np.zeros(3, int),
-            earliest_end=np.full(3, 2),
-            latest_end=np.full(3, 9),
-            length=np.full((3, 1), 2),
-            capacity=np.array([[2]]),
-            bound=6,
-            pool=np.zeros(3, int),
-            start=np.array([0, 2, 4]),
-            missing=missing,
-        )
-    )
-    assert (result.status, result.bound, result.start.tolist()) == (Status.OPTIMAL, 12, [0, 2, 4])
