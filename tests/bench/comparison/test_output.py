@@ -65,6 +65,7 @@ def test_json(comparison):
         "time_factor",
         "regressions",
         "improvements",
+        "allowed",
         "methods",
         "notes",
     ]
