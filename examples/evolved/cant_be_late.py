@@ -262,7 +262,7 @@ class Player:
                 f"{self.job.left_s} s of work are left at the deadline; go on demand while there is time."
             )
         kinds, ticks = self.job.kinds[1:], self.job.instance.ticks
-        return Outcome(LateSolution(kinds + [NOTHING] * (ticks - len(kinds))))
+        return Outcome(LateSolution(np.array(kinds + [NOTHING] * (ticks - len(kinds)))))
 
 
 policy = policy_decorator(Player)
