@@ -184,7 +184,7 @@ PRISM = register_family(
         shrink=shrink,
         measures=measures,
         native_score=native_score,
-        bound_methods=("bound-volume",),
+        bound_methods=("subset-table", "bound-volume"),
         large=(("random-models", {"gpus": 200}),),
         size="gpus",
     )
