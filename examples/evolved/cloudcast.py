@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from cloudcast_trees import cheapest_tree, flow_model, shortest
 from pydantic import TypeAdapter
-from trees_of_cloudcast import cheapest_tree, flow_model, shortest
 from typing_extensions import TypedDict
 
 from schedgap.formulations.backends import solve

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from kernels_transactions import anneal
-from orders_of_transactions import cliques, delays, one_machine, order_bound, parts, solve_order
+from transactions_kernels import LONGEST, anneal
+from transactions_orders import cliques, delays, one_machine, order_bound, parts, solve_order
 
 from schedgap.instances.arrays import BoolArray, IntArray, content_hash, first_true, lock, locked_bools, locked_ints
 from schedgap.instances.csv_table import read_rows, whole_number
@@ -38,7 +38,7 @@ MAX_STEPS = 2**28
 # Above so many transactions the matrix of delays takes too much.
 MAX_MATRIX = 4000
 # Rounds of a search: their shares of all steps, and how much ties count in them; and steps between looks at the clock.
-ROUNDS = ((1 / 7, 0.2), (2 / 7, 0.0), (4 / 7, 0.03))
+ROUNDS = ((1 / 7, 0.2), (2 / 7, 0.03), (4 / 7, 0.03))
 CHUNK = 2000
 
 
@@ -252,16 +252,20 @@ def local_search(
     time_limit_s: float | None = None,
     found: Callable[..., None] | None = None,
     steps: int = 200_000,
-    hot: float = 0.6,
-    cold: float = 0.05,
+    hot: float = 0.35,
+    cold: float = 0.08,
 ) -> Outcome:
-    """Anneal by moving one transaction at a time to any place, in three rounds that get longer; see `anneal`."""
+    """Anneal by moving runs of transactions to any place, in three rounds that get longer; see `anneal`."""
     ends = time.perf_counter() + (np.inf if time_limit_s is None else 0.9 * time_limit_s)
     n, delay = instance.num_transactions, instance.delays().astype(np.int32)
     start = greedy(instance)
     best = np.append(start.order, verify(instance, start))
     order, random = best[:n].copy(), rng.integers(1, 2**63, 1, np.uint64)
-    work, weight, lengths = np.empty((4, n + 1), np.int32), np.empty(n), instance.length.astype(np.int32)
+    work, weight, lengths = (
+        np.empty((2 * LONGEST + 3, n + 1), np.int32),
+        np.empty(n + 1),
+        instance.length.astype(np.int32),
+    )
     done = 0
     for share, ties in ROUNDS:
         total = max(int(steps * share), 1)
