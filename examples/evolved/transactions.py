@@ -26,11 +26,11 @@ from schedgap.instances.documents import Columns, Field, Index, InstanceDocument
 from schedgap.instances.draws import drawn, generator
 from schedgap.instances.errors import InstanceError, VerifyError
 from schedgap.instances.family import Family, Scored, register_family
-from schedgap.instances.method import Outcome, Status, method
+from schedgap.instances.method import Found, Outcome, Status, method, untold
 from schedgap.instances.model import InstanceModel, check_shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 FAMILY, SCHEMA = "transactions", "schedgap/transactions/1"
@@ -250,7 +250,7 @@ def local_search(
     *,
     rng: np.random.Generator,
     time_limit_s: float | None = None,
-    found: Callable[..., None] | None = None,
+    found: Found = untold,
     steps: int = 200_000,
     hot: float = 0.35,
     cold: float = 0.08,
@@ -259,6 +259,7 @@ def local_search(
     ends = time.perf_counter() + (np.inf if time_limit_s is None else 0.9 * time_limit_s)
     n, delay = instance.num_transactions, instance.delays().astype(np.int32)
     start = greedy(instance)
+    found(start)
     best = np.append(start.order, verify(instance, start))
     order, random = best[:n].copy(), rng.integers(1, 2**63, 1, np.uint64)
     work, weight, lengths = (
@@ -276,7 +277,7 @@ def local_search(
             heat = np.array([hot, cold, ties])
             anneal(delay, delay.T.copy(), lengths, order, best, work, weight, random, first, last, total, heat)
             done += last - first
-            if found is not None and best[n] < before:
+            if best[n] < before:
                 found(Order(best[:n]))
     return Outcome(Order(best[:n]), details={"steps": done})
 

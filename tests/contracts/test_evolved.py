@@ -46,3 +46,25 @@ PRISM = {
 
 class TestPrism(Evolved):
     family, file, makers = "prism", "prism.py", PRISM
+
+
+TRANSACTIONS = {
+    "one": lambda: known("transactions").random_transactions(1, 2, 3),
+    "random": lambda: known("transactions").random_transactions(7, 3, 6, seed=1),
+    "apart": lambda: known("transactions").random_transactions(9, 1, 8, 0.5, seed=2),
+}
+
+
+class TestTransactions(Evolved):
+    family, file, makers = "transactions", "transactions.py", TRANSACTIONS
+
+
+CLOUDCAST = {
+    "one": lambda: known("cloudcast").random_regions(2, 1, 1),
+    "random": lambda: known("cloudcast").random_regions(seed=1),
+    "all": lambda: known("cloudcast").random_regions(6, 5, 2, seed=2),
+}
+
+
+class TestCloudcast(Evolved):
+    family, file, makers = "cloudcast", "cloudcast.py", CLOUDCAST

@@ -142,7 +142,7 @@ def test_the_search_keeps_its_time_and_tells_what_it_finds(task):
     told = []
     last = run("local-search", instance, found=told.append).solution
     ends = [task.verify(instance, each) for each in (*told, last)]
-    assert len(told) > 0
+    assert len(told) > 1
     assert ends == sorted(ends, reverse=True)
     assert run("local-search", instance, time_limit_s=0).details["steps"] == 0
     assert run("cp-sat", instance, time_limit_s=0).solution is None
