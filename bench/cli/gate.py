@@ -1,7 +1,5 @@
 """`schedgap gate`: a suite at another commit and here, in turn on this machine, and what the difference means."""
 
-# ruff: noqa: TC003 - typer reads the annotations when the program runs.
-
 from __future__ import annotations
 
 import os

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from schedgap.bench.comparison.allowed import sort_out
+from schedgap.bench.comparison.allowed import Accepted, sort_out
 from schedgap.bench.comparison.findings import (
+    Estimate,
     Finding,
     MethodComparison,
     changed,
@@ -25,18 +27,10 @@ from schedgap.bench.comparison.findings import (
 )
 from schedgap.bench.comparison.pairs import Pair, judge_together, pair_up
 from schedgap.bench.records.journal import FILE_NAME, Lines, gc_paused
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record, Run
 from schedgap.bench.statistics.summary import counted_time, is_measured, shifted_geometric_mean
 from schedgap.bench.suites.collection import Gate
 from schedgap.bench.suites.results import Results, read_results
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from schedgap.bench.comparison.allowed import Accepted
-    from schedgap.bench.comparison.findings import Estimate
-    from schedgap.bench.records.runs import Record, Run
-
 
 MIN_EFFECT = 0.001
 # Of a list of names, this many are told.

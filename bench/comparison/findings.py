@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.comparison.pairs import Pair, distance, measure
-from schedgap.bench.records.runs import FAILED, Measurement
+from schedgap.bench.records.runs import FAILED, Measurement, Record, Run
 from schedgap.bench.statistics.paired import chance_above, mean_interval, sure_of
 from schedgap.bench.statistics.summary import Best, mean, verified_objective
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from schedgap.bench.records.runs import Record, Run
 
 
 class ChangeKind(StrEnum):

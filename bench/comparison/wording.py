@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from schedgap.bench.comparison.comparison import Comparison, Verdict
-from schedgap.bench.comparison.findings import ChangeKind, Finding
+from schedgap.bench.comparison.findings import ChangeKind, Estimate, Finding, MethodComparison
 from schedgap.bench.statistics import tables
 from schedgap.bench.statistics.tables import NOTHING, percent
 from schedgap.instances.family import find_family
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schedgap.bench.comparison.findings import Estimate, MethodComparison
-
 
 # Of a reason, this much is told; the journal has all of it.
 SHOWN_REASON = 200

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from outside import Outside
@@ -32,39 +33,49 @@ class Evolved(Promises):
             yield
 
 
-def known(module):
-    """The module of a family that is known now."""
-    return sys.modules[module]
-
-
-PRISM = {
-    "published": lambda: known("prism").shrink(known("prism").published(seed=3)),
-    "one-gpu": lambda: known("prism").random_models(1, seed=1),
-    "random": lambda: known("prism").random_models(3, seed=2),
-}
+def made(module, maker, *arguments, **options):
+    """A function that makes an instance while the module of its family is known."""
+    return lambda: getattr(sys.modules[module], maker)(*arguments, **options)
 
 
 class TestPrism(Evolved):
-    family, file, makers = "prism", "prism.py", PRISM
+    family, file = "prism", "prism.py"
+    makers = MappingProxyType(
+        {
+            "two-gpus": made("prism", "random_models", 2, seed=3),
+            "one-gpu": made("prism", "random_models", 1, seed=1),
+            "three-gpus": made("prism", "random_models", 3, seed=2),
+        }
+    )
 
 
-TRANSACTIONS = {
-    "one": lambda: known("transactions").random_transactions(1, 2, 3),
-    "random": lambda: known("transactions").random_transactions(7, 3, 6, seed=1),
-    "apart": lambda: known("transactions").random_transactions(9, 1, 8, 0.5, seed=2),
-}
+class TestCantBeLate(Evolved):
+    family, file = "cant-be-late", "cant_be_late.py"
+    makers = MappingProxyType(
+        {
+            "rule": made("cant_be_late", "random_spot", 4, 2, seed=1),
+            "free": made("cant_be_late", "random_spot", 4, 3, rule=False, seed=2),
+            "rare": made("cant_be_late", "random_spot", 5, 2, overhead_s=72, share=0.2, seed=3),
+        }
+    )
 
 
 class TestTransactions(Evolved):
-    family, file, makers = "transactions", "transactions.py", TRANSACTIONS
-
-
-CLOUDCAST = {
-    "one": lambda: known("cloudcast").random_regions(2, 1, 1),
-    "random": lambda: known("cloudcast").random_regions(seed=1),
-    "all": lambda: known("cloudcast").random_regions(6, 5, 2, seed=2),
-}
+    family, file = "transactions", "transactions.py"
+    makers = MappingProxyType(
+        {
+            "one": made("transactions", "random_transactions", 1, seed=1),
+            "few": made("transactions", "random_transactions", 6, 3, 6, seed=2),
+            "writes": made("transactions", "random_transactions", 6, 2, 4, writes=1.0, seed=3),
+        }
+    )
 
 
 class TestCloudcast(Evolved):
-    family, file, makers = "cloudcast", "cloudcast.py", CLOUDCAST
+    family, file = "cloudcast", "cloudcast.py"
+    makers = MappingProxyType(
+        {
+            "one-destination": made("cloudcast", "random_regions", 4, 1, 1, seed=1),
+            "several": made("cloudcast", "random_regions", 7, 3, 2, seed=2),
+        }
+    )
