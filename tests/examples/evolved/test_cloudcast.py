@@ -291,9 +291,9 @@ CONFIGURATION = {
 }
 
 
-def folder(tmp_path, *, prices=(",0.02,0.1", "0.01,,0.03", "0.2,0.3,"), **changes):
+def folder(tmp_path, *, prices=(",0.02,0.1", "0.01,,0.03", "0.2,0.3,"), columns="x:s,x:h,y:a", **changes):
     (tmp_path / "cost_matrix.csv").write_text(
-        "dollars_a_GB_from_row_to_column,x:s,x:h,y:a\n"
+        f"dollars_a_GB_from_row_to_column,{columns}\n"
         + "".join(f"{name},{row}\n" for name, row in zip(("x:s", "x:h", "y:a"), prices, strict=True))
     )
     (tmp_path / "configurations.json").write_text(json.dumps([CONFIGURATION | changes]))
@@ -316,6 +316,8 @@ def test_a_configuration(task, tmp_path):
         ({"prices": (",0.02,0.0000001", "0.01,,0.03", "0.2,0.3,")}, "not a whole number of 1/1000000"),
         ({"prices": (",0.02,", "0.01,,", "0.2,0.3,")}, "no path leads to y:a"),
         ({"prices": (",0.02,cheap", "0.01,,0.03", "0.2,0.3,")}, "a price is no number .*'cheap'"),
+        ({"partitions": 0}, "partitions"),
+        ({"columns": "x:s,x:h,y:b"}, "rows and columns name different regions"),
         ({"egress": {"x": 5}}, "limits no egress or ingress of 'y'"),
         ({"destinations": "y:a"}, "destinations"),
     ],
