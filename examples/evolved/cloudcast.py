@@ -52,7 +52,6 @@ NANO = 10**9
 MACHINE_PRICE = 540_000
 # Pairs of a set of destinations and a region that a table may have.
 MAX_TABLE = 2**22
-PUBLISHED = {"intra_aws", "intra_azure", "intra_gcp", "inter_agz", "inter_gaz2"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -195,13 +194,11 @@ def measures(instance: CloudcastInstance, solution: Paths) -> dict[str, float]:
 
 
 def native_score(runs: Sequence[Scored]) -> dict[str, float]:
-    """Return the scores of two public evaluators over the sum of costs: 0 where a run failed, `lb` for the published five."""
-    is_whole = bool(runs) and all(run.objective is not None for run in runs)
+    """Return the scores of two public evaluators over the sum of costs: 0 where a run failed; `lb` is meant for the published."""
+    if not runs or any(run.objective is None for run in runs):
+        return {"sky": 0.0, "lb": 0.0}
     dollars = sum(run.objective or 0 for run in runs) / NANO
-    scores = {"sky": 1 / (1 + dollars) if is_whole else 0.0}
-    if {run.instance for run in runs} == PUBLISHED:
-        scores["lb"] = min(max(100 * (1199 - dollars) / 572.76, 0.0), 100.0) if is_whole else 0.0
-    return scores
+    return {"sky": 1 / (1 + dollars), "lb": min(max(100 * (1199 - dollars) / 572.76, 0.0), 100.0)}
 
 
 def configurations(path: Path, configuration: str = "intra_aws") -> CloudcastInstance:

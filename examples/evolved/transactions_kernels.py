@@ -14,7 +14,7 @@ from schedgap.instances.jit import kernel
 from schedgap.instances.kernels.random_numbers import xorshift_below, xorshift_uniform
 
 FAR = 2**30
-# Transactions of a run that is moved.
+# Transactions of a block that is moved.
 LONGEST = 12
 
 
@@ -33,16 +33,16 @@ def anneal(
     total: int,
     heat: Any,
 ) -> int:
-    """Move a run of up to LONGEST transactions to a place drawn by what it makes of the makespan, and again; return the best.
+    """Move a block of up to LONGEST transactions to a place drawn by what it makes of the makespan, and again; return the best.
 
-    With the others in their order, let head and tail be the longest paths from the start to one of the run at a place, and from
-    it to the end. Then a run that starts there as early as it may makes max(makespan of the others, its starts + tails). One pass
+    With the others in their order, let head and tail be the longest paths from the start to one of the block at a place, and from
+    it to the end. Then a block that starts there as early as it may makes max(makespan of the others, its starts + tails). One pass
     each way gives these at all places: O(N^2) a step.
 
     delay, back : (N, N) int32, of j behind i at [i, j] and [j, i]. length : (N,) int32. order : (N,) int64, moves on.
     best : (N + 1,) int64, the best order and its makespan. work : (2 LONGEST + 3, N + 1) int32. weight : (N + 1,) float64.
     random : (1,) uint64. first, last, total : steps to do, of so many. heat : (3,), temperature of the first and of the last
-    step, and how much the run's own path counts where it is not the longest.
+    step, and how much the block's own path counts where it is not the longest.
     """
     n = length.shape[0]
     head, tail = work[:LONGEST], work[LONGEST : 2 * LONGEST]

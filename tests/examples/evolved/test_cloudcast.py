@@ -239,13 +239,13 @@ def test_answers_that_lie(task, tmp_path):
 
 
 def test_the_score_of_others(task):
-    """One failed run makes all 0; a configuration that is left out leaves no score of the published five."""
-    runs = [Scored(name, 120 * 10**9, {}) for name in sorted(task.PUBLISHED)]
+    """Over the sum of all; one failed run makes it 0, however cheap the others are."""
+    runs = [Scored(name, 120 * 10**9, {}) for name in "abcde"]
+    nothing = {"sky": 0, "lb": 0}
     assert task.native_score(runs) == {"sky": 1 / 601, "lb": 100}
-    assert task.native_score([*runs[:4], Scored(runs[4].instance, 719 * 10**9, {})]) == {"sky": 1 / 1200, "lb": 0}
-    assert task.native_score([*runs[:4], Scored(runs[4].instance, None, {})]) == {"sky": 0, "lb": 0}
-    assert "lb" not in task.native_score(runs[:4])
-    assert task.native_score([]) == {"sky": 0}
+    assert task.native_score([*runs[:4], Scored("e", 719 * 10**9, {})]) == {"sky": 1 / 1200, "lb": 0}
+    assert task.native_score([*runs[:4], Scored("e", None, {})]) == nothing
+    assert task.native_score([]) == nothing
 
 
 def test_files(task, tmp_path):
