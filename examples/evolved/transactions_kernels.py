@@ -35,9 +35,9 @@ def anneal(
 ) -> int:
     """Move a block of up to LONGEST transactions to a place drawn by what it makes of the makespan, and again; return the best.
 
-    With the others in their order, let head be the longest path from the start to one of the block at a place, and tail that from it
-    to the end. Then a block that starts there as early as it may makes max(makespan of the others, its starts + tails). One pass
-    each way gives these at all places: O(N^2) a step.
+    With the others in their order, let head be the longest path from the start to one of the block at a place, and tail that from
+    it on to the end. Then a block that starts there as early as it may makes max(makespan of the others, its starts + tails).
+    One pass each way gives these at all places: O(N^2) a step.
 
     delay, back : (N, N) int32, of j behind i at [i, j] and [j, i]. length : (N,) int32. order : (N,) int64, moves on.
     best : (N + 1,) int64, the best order and its makespan. work : (2 LONGEST + 3, N + 1) int32. weight : (N + 1,) float64.
