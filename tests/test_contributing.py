@@ -75,7 +75,15 @@ def cells(table, method):
 
 
 def test_the_recipes_are_all_there():
-    assert list(RECIPES) == ["A heuristic", "A policy", "A family", "A back end", "A measure", "A figure"]
+    assert list(RECIPES) == [
+        "A heuristic",
+        "A policy",
+        "A family",
+        "A family outside of the tree",
+        "A back end",
+        "A measure",
+        "A figure",
+    ]
 
 
 def test_the_copy_is_what_runs(scratch):
@@ -119,6 +127,16 @@ def test_a_family(scratch):
     assert cells(gap, "longest-first")[1] == "feasible"
     assert cells(gap, "bound-work")[1] == "no_solution"
     assert "longest-first of family partition on 1 instances" in check
+
+
+def test_a_family_outside_of_the_tree(scratch):
+    _, _, gap, check, table = follow(scratch, "A family outside of the tree")
+    assert cells(gap, "longest-first")[1] == "feasible"
+    assert "longest-first of family makespan on 1 instances" in check
+    assert cells(table, "longest-first")[1] == "3"
+    # The suite has just been run.
+    tests = ["-q", "-p", "no:cacheprovider", "-k", "not suite", "test_makespan.py"]
+    assert "4 passed" in run(scratch, "-m", "pytest", *tests)
 
 
 def test_a_back_end(scratch):
