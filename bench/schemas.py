@@ -19,7 +19,7 @@ from schedgap.bench.records import host
 from schedgap.bench.records.journal import KINDS, VERDICT_SCHEMA
 from schedgap.bench.records.runs import LACKING, RUN_SCHEMA
 from schedgap.bench.statistics import history
-from schedgap.bench.suites import results, suite
+from schedgap.bench.suites import bounds, results, suite
 from schedgap.instances.documents import DOCUMENTS
 from schedgap.instances.errors import InstanceError, did_you_mean
 
@@ -36,6 +36,7 @@ ABOUT = {
     results.PLAN_SCHEMA: "the plan of a suite's runs, beside their journal",
     host.HOST_SCHEMA: "a machine that did runs, and its software",
     history.SCHEMA: "an entry of a history: a line",
+    bounds.SCHEMA: "what is proven of a suite's instances, with which candidates of a search are scored",
     answers.SCHEMA: "what a program prints that solves an instance",
     protocol.SCHEMA: "what a program prints that is asked at each decision, a line each",
 }
@@ -69,6 +70,8 @@ def _of_the_harness(name: str) -> dict[str, Any]:
         return certificates.ADAPTER.json_schema()
     if name == suite.SCHEMA:
         return suite.Suite.model_json_schema()
+    if name == bounds.SCHEMA:
+        return bounds.ADAPTER.json_schema()
     if name == results.PLAN_SCHEMA:
         return TypeAdapter(results.PlanDocument).json_schema()
     kinds: Mapping[str, list[Any]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,6 +110,10 @@ def _module(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+# Tests import it when they are collected.
+sys.modules["outside"] = _module(Path(__file__).with_name("outside.py"))
 
 
 @pytest.fixture(scope="session")

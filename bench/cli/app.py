@@ -53,6 +53,11 @@ COMMANDS = {
         "compare",
         "Tell whether NEW is worse than BASE, run by run: 0 it is not, 1 it is, 4 nothing can be compared.",
     ),
+    "gate": (
+        "gate",
+        "gate",
+        "Run a suite at BASE_REF and here, in turn on this machine, and compare: 0 no worse, 1 worse, 4 nothing to compare.",
+    ),
     "report": (
         "report",
         "report",
@@ -64,6 +69,11 @@ COMMANDS = {
         "Keep the figures of a suite over commits in one file; show them, with steps, on a page.",
     ),
     "new": ("new", "new", "Write the beginning of a family, a method, a policy or a suite, with tests that pass."),
+    "search": (
+        "search",
+        "search",
+        "Search for schedulers: prove the bounds that candidates are scored against, and start a search.",
+    ),
     "generate": ("instances", "generate", "Generate a seeded instance and write it as JSON."),
     "import": (
         "instances",
@@ -85,8 +95,11 @@ COMMANDS = {
     "fetch": ("instances", "fetch", "Download a public trace, check its SHA-256 and print where it is."),
 }
 HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
-# What `import` does not know are parameters of the format's reader.
-SETTINGS: dict[str, dict[str, Any]] = {"import": {"ignore_unknown_options": True}}
+# What `import` does not know are parameters of the format's reader; what `gate` does not know, options of `run`.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "import": {"ignore_unknown_options": True},
+    "gate": {"ignore_unknown_options": True, "allow_extra_args": True},
+}
 
 
 def _named(given: Any) -> Any:

@@ -19,6 +19,24 @@ from schedgap.instances.errors import one_line
 
 REGRESSION = 1
 NOT_COMPARABLE = 4
+FailOn = Annotated[
+    str,
+    typer.Option(
+        "--fail-on",
+        metavar="quality|time:1.5x|none",
+        help="What makes the exit code 1: worse quality; also a method 1.5 times as slow, for sure; nothing.",
+    ),
+]
+MinEffect = Annotated[
+    float,
+    typer.Option(
+        "--min-effect",
+        min=0,
+        max=1,
+        help="Change of gap that counts where chance or the clock decides; 0.001 is 0.1 percentage points.",
+    ),
+]
+WrittenAs = Annotated[Format, typer.Option("--format", help="How the comparison is written.")]
 
 
 # Nothing that it makes is in a cycle, and it ends soon: looking for cycles would take a quarter of the time.
@@ -26,29 +44,19 @@ NOT_COMPARABLE = 4
 def compare(
     base: Annotated[Path, typer.Argument(metavar="BASE", help="Directory of the results to compare with.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="Directory of the results in question.")],
-    fail_on: Annotated[
-        str,
-        typer.Option(
-            "--fail-on",
-            metavar="quality|time:1.5x|none",
-            help="What makes the exit code 1: worse quality; also a method 1.5 times as slow, for sure; nothing.",
-        ),
-    ] = "quality",
-    min_effect: Annotated[
-        float,
-        typer.Option(
-            "--min-effect",
-            min=0,
-            max=1,
-            help="Change of gap that counts where chance or the clock decides; 0.001 is 0.1 percentage points.",
-        ),
-    ] = 0.001,
-    form: Annotated[Format, typer.Option("--format", help="How the comparison is written.")] = "table",
+    fail_on: FailOn = "quality",
+    min_effect: MinEffect = 0.001,
+    form: WrittenAs = "table",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write it to, over an older one; the table is printed.")
     ] = None,
 ) -> None:
     """Tell whether NEW is worse than BASE, run by run: 0 it is not, 1 it is, 4 nothing can be compared."""
+    tell(base, new, fail_on, min_effect, form, out)
+
+
+def tell(base: Path, new: Path, fail_on: str, min_effect: float, form: Format, out: Path | None = None) -> None:
+    """Compare two folders of results, print or write what is found, and end with the code that says it."""
     gates, factor = _gate(fail_on)
     comparison = comparisons.compare(base, new, min_effect=min_effect, time_factor=factor)
     printed: Format = form if out is None else "table"

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from schedgap.bench.comparison.findings import (
     Finding,
     MethodComparison,
-    better_method,
+    changed,
     compare_methods,
     contradicting,
     gravity,
     judge_pair,
-    worse_method,
+    slower_method,
 )
 from schedgap.bench.comparison.pairs import Pair, judge_together, pair_up
 from schedgap.bench.records.journal import FILE_NAME, Lines, gc_paused
@@ -151,9 +151,11 @@ def compare_results(
             regressions.append(worse)
         if better is not None:
             improvements.append(better)
+    worse_gaps, better_gaps = changed(methods, min_effect)
+    regressions += worse_gaps
+    improvements += better_gaps
     for method in methods:
-        regressions += worse_method(method, min_effect, time_factor)
-        improvements += better_method(method, min_effect)
+        regressions += slower_method(method, time_factor)
     timeless = time_factor is not None and all(method.time is None for method in methods)
     return Comparison(
         *sides,

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.comparison.pairs import Pair, distance, measure
 from schedgap.bench.records.runs import FAILED, Measurement
-from schedgap.bench.statistics.paired import mean_interval
+from schedgap.bench.statistics.paired import chance_above, mean_interval, sure_of
 from schedgap.bench.statistics.summary import Best, mean, verified_objective
 from schedgap.instances.method import Status
 
@@ -180,20 +180,32 @@ def _value(kind: ChangeKind, record: Record | None) -> int | str | None:
     return record.measurement.bound if kind is ChangeKind.BOUND else str(record.status)
 
 
-def worse_method(method: MethodComparison, min_effect: float, time_factor: float | None) -> Iterable[Finding]:
-    """Yield in what a method as a whole is worse: its mean gap, where it draws at random, and its time, if asked."""
-    gap, time = method.gap, method.time
-    if method.stochastic and gap is not None and gap.low > 0 and gap.mean > min_effect:
-        yield _gap_finding(method)
+def changed(methods: Sequence[MethodComparison], min_effect: float) -> tuple[list[Finding], list[Finding]]:
+    """Return which of the methods that draw at random have a larger, and which a smaller mean gap.
+
+    The interval of each lies on one side of 0. Among many methods chance alone makes some look so: of several, only those
+    count that are sure together (see `paired.sure_of`).
+    """
+    drawn = [(method, method.gap) for method in methods if method.stochastic and method.gap is not None]
+    larger, smaller = {}, {}
+    for place, (_, gap) in enumerate(drawn):
+        larger[place], smaller[place] = gap.chance, 1 - gap.chance
+    is_alone = len(drawn) == 1
+    sure_larger, sure_smaller = sure_of(larger), sure_of(smaller)
+    worse, better = [], []
+    for place, (method, gap) in enumerate(drawn):
+        if gap.low > 0 and gap.mean > min_effect and (is_alone or place in sure_larger):
+            worse.append(_gap_finding(method))
+        if gap.high < 0 and gap.mean < -min_effect and (is_alone or place in sure_smaller):
+            better.append(_gap_finding(method))
+    return worse, better
+
+
+def slower_method(method: MethodComparison, time_factor: float | None) -> Iterable[Finding]:
+    """Yield that a method takes longer, if that was asked."""
+    time = method.time
     if time_factor is not None and time is not None and time.low > time_factor:
         yield Finding(ChangeKind.TIME, method.family, method.label, change=time.mean, interval=(time.low, time.high))
-
-
-def better_method(method: MethodComparison, min_effect: float) -> Iterable[Finding]:
-    """Yield in what a method as a whole is better."""
-    gap = method.gap
-    if method.stochastic and gap is not None and gap.high < 0 and gap.mean < -min_effect:
-        yield _gap_finding(method)
 
 
 def _gap_finding(method: MethodComparison) -> Finding:
@@ -224,16 +236,17 @@ _UNSUPPORTED = Status.UNSUPPORTED
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over instances and its 95% interval."""
+    """A mean over instances and its 95% interval. chance : the p-value of its being above 0 (see `paired.chance_above`)."""
 
     mean: float
     low: float
     high: float
     instances: int
+    chance: float
 
     def exponential(self) -> Estimate:
         """Return the geometric mean, if this is the mean of logarithms."""
-        return Estimate(math.exp(self.mean), math.exp(self.low), math.exp(self.high), self.instances)
+        return replace(self, mean=math.exp(self.mean), low=math.exp(self.low), high=math.exp(self.high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +365,7 @@ def _estimate(values: Mapping[str, Sequence[float]]) -> Estimate | None:
         sample = list(*values.values())
     else:
         sample = [math.fsum(own) / len(own) if len(own) > 1 else own[0] for own in values.values()]
-    return Estimate(*mean_interval(sample), len(values))
+    return Estimate(*mean_interval(sample), len(values), chance_above(sample))
 
 
 def _step(old: Measurement, now: Measurement) -> int | None:

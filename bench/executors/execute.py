@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import threading
 import uuid
@@ -48,7 +49,7 @@ class Task:
 
     pickled : the instance. kind : see `messages.compiled_kind`. keep : send the solution back too.
     is_plugin : the method is not one of this package. before : pickles of instances on which the method is called
-    first, in the same process, untimed. proves : its bounds count.
+    first, in the same process, untimed. proves : its bounds count. most_s : how long its process may live at all.
     """
 
     run: Run
@@ -59,6 +60,7 @@ class Task:
     keep: bool = False
     before: tuple[bytes, ...] = ()
     proves: bool = True
+    most_s: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class Undone:
 
 _POOLS: dict[Setting, Pool] = {}
 _LOCK = threading.Lock()
+# The servers of a process are not those of one that is forked from it.
+os.register_at_fork(after_in_child=_POOLS.clear)
 
 
 def perform(task: Task) -> Performed:
@@ -104,10 +108,11 @@ def perform(task: Task) -> Performed:
         plugins=task.setting.plugins,
         families=task.setting.families,
         proves=task.proves,
+        most_s=task.most_s,
         code=code_hash(run.plugin, task.setting.plugins) if task.is_plugin else None,
     )
     with doing(f"{run.label} on {run.instance}"):
-        answer = _pool_of(task.setting).run(request, task.kind)
+        answer = pool_of(task.setting).run(request, task.kind)
     return Performed(run, answer, host_facts(), task.setting.isolation)
 
 
@@ -153,7 +158,8 @@ class ProcessExecutor(Executor):
         close_pools(self._session)
 
 
-def _pool_of(setting: Setting) -> Pool:
+def pool_of(setting: Setting) -> Pool:
+    """Return the pool of a setting, started by the first who asks; `close_pools` ends it."""
     key = replace(setting, plugins=())
     with _LOCK:
         if key not in _POOLS:

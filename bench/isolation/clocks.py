@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -44,12 +45,13 @@ class Allowance:
     """What a process may take beside the wall limit of its timed call.
 
     start_s : until it says that it is there. restarts : how often it may say that something untimed is over; a
-    repetition of the timed call is always one. compile_s : of compilation.
+    repetition of the timed call is always one. compile_s : of compilation. most_s : of its whole life, whatever it says.
     """
 
     start_s: float = 0.0
     restarts: int = 1
     compile_s: float = MAX_COMPILE_S
+    most_s: float = math.inf
 
 
 class WallClock:
@@ -67,21 +69,27 @@ class WallClock:
         self._compile_left_s = allowance.compile_s
         self._restarts_left = allowance.restarts
         self.paused_s = 0.0
-        self.deadline = time.monotonic() + allowance.start_s + wall_s
+        self._end = time.monotonic() + allowance.most_s
+        self._deadline = time.monotonic() + allowance.start_s + wall_s
+
+    @property
+    def deadline(self) -> float:
+        """Return when the process is killed, as things stand."""
+        return min(self._deadline, self._end)
 
     def restart(self) -> None:
         """Give the whole limit from now on, if that is still allowed."""
         self.resume()
         if self._restarts_left > 0:
             self._restarts_left -= 1
-            self.deadline = time.monotonic() + self._wall_s
+            self._deadline = time.monotonic() + self._wall_s
 
     def pause(self) -> None:
         """Stop the clock, for no longer than the allowance in all."""
         if self._paused_at is None:
             self._paused_at = time.monotonic()
-            self._left_s = self.deadline - self._paused_at
-            self.deadline = self._paused_at + self._compile_left_s
+            self._left_s = self._deadline - self._paused_at
+            self._deadline = self._paused_at + self._compile_left_s
 
     def resume(self) -> None:
         """Let the clock run on from where it stopped."""
@@ -90,7 +98,7 @@ class WallClock:
             self.paused_s += now - self._paused_at
             self._compile_left_s = max(0.0, self._compile_left_s - (now - self._paused_at))
             self._paused_at = None
-            self.deadline = now + self._left_s
+            self._deadline = now + self._left_s
 
 
 class CallClock:

@@ -166,8 +166,9 @@ class Request:
     warm : the child warms up by itself before the timed call.
     shrunk : the instance is the family's small version of one, for the effects on compiled code only.
     before : pickles of instances on which the method is called first, in the same process, untimed.
-    isolation : how the run is kept apart. compile_s : how long it may compile beside its limits. proves : the
-    method is registered as one whose bounds count, or is a program; nothing that the run's process says decides that.
+    isolation : how the run is kept apart. compile_s : how long it may compile beside its limits. most_s : how long its process
+    may live, all that is beside its limits included. proves : the method is registered as one whose bounds count, or is a
+    program; nothing that the run's process says decides that.
     """
 
     family: str
@@ -188,6 +189,7 @@ class Request:
     families: tuple[str | Home, ...] = ()
     code: str | None = None
     compile_s: float = MAX_COMPILE_S
+    most_s: float = math.inf
     proves: bool = True
 
     @property
@@ -212,7 +214,7 @@ class Request:
         has_own_interpreter = self.isolation == RUNEXEC
         restarts = 1 + self.is_plugin + self.warm + bool(self.before) + has_own_interpreter
         starting = self.is_foreign or has_own_interpreter
-        return Allowance(START_S if starting else 0.0, restarts, self.compile_s)
+        return Allowance(START_S if starting else 0.0, restarts, self.compile_s, self.most_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +241,10 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class Describe:
-    """Ask a server what methods plug-ins register, without importing them itself."""
+    """Ask a server what methods plug-ins register, without importing them itself. limit_s : what importing may take."""
 
     plugins: tuple[str, ...]
+    limit_s: float = START_S
 
 
 @dataclass(frozen=True, slots=True)

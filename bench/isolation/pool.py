@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import socket
 import threading
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from schedgap.bench.isolation.messages import Ending
     from schedgap.bench.plugins.families import Home
+    from schedgap.bench.programs.program import Program
 
 # What a server may take beyond the limits of its run: compiling, killing, judging, answering.
 PATIENCE_S = MAX_COMPILE_S + JUDGE_S + 200.0
@@ -56,6 +57,15 @@ class PoolClosedError(Exception):
     """The pool was closed while a run was under way; the run did not happen."""
 
 
+@dataclass(eq=False)
+class _Kept:
+    """What is known of a method. warmth : None until it was tried, by one thread. compile_left_s : beside its limits."""
+
+    trial: threading.Lock = field(default_factory=threading.Lock)
+    warmth: Warmth | None = None
+    compile_left_s: float = MAX_COMPILE_S
+
+
 class Pool:
     """Warm servers of this process, shared by its threads.
 
@@ -69,12 +79,10 @@ class Pool:
         self._lock = threading.Lock()
         self._idle: dict[str, list[ServerHandle]] = {}
         self._busy: set[ServerHandle] = set()
-        self._warmth: dict[str, Warmth] = {}
-        self._trials: dict[str, threading.Lock] = {}
+        # Of each method, by label.
+        self._kept: dict[str, _Kept] = {}
         # A small instance of each family and kind; None where it cannot be made.
         self._small: dict[tuple[str, str], bytes | None] = {}
-        # What is left to each method, by label, for compiling beside its limits.
-        self._compile_left_s: dict[str, float] = {}
         self._closed = False
         # Apart from `_lock`, which `close` takes: loading methods may take long, or for ever.
         self._starting = threading.Lock()
@@ -93,8 +101,8 @@ class Pool:
         if problem is not None:
             raise MethodError(f"methods cannot be loaded: {problem}")
 
-    def describe(self, plugins: tuple[str, ...]) -> list[Method]:
-        """Return the methods that plug-ins register, which are imported in a process of their own.
+    def describe(self, plugins: tuple[str, ...], limit_s: float = START_S) -> list[Method]:
+        """Return the methods that plug-ins register, which are imported in a process of their own, within a limit.
 
         Raises
         ------
@@ -104,7 +112,7 @@ class Pool:
         LEDGER.seal()
         try:
             server = self._clone()
-            answer = server.ask(Describe(plugins), START_S + PATIENCE_S)
+            answer = server.ask(Describe(plugins, limit_s), limit_s + PATIENCE_S)
         except ServerLostError:
             raise MethodError(f"plug-ins {', '.join(plugins)} end the processes that import them.") from None
         # It has run the code of them all.
@@ -113,6 +121,14 @@ class Pool:
         if answer.content is None:
             raise MethodError(f"plug-ins {', '.join(plugins)} cannot be imported: {answer.reason}.")
         return methods_of(answer.content)
+
+    def forget(self, plugins: tuple[str | Program, ...]) -> None:
+        """Let go of what is kept for plug-ins whose runs are done: they will hardly come again."""
+        with self._lock:
+            servers = self._idle.pop(f"plug-in {files_among(plugins) or plugins[0]}", [])
+            self._kept = {label: kept for label, kept in self._kept.items() if not label.endswith(f"/{plugins}")}
+        for server in servers:
+            server.close()
 
     def run(self, request: Request, kind: str) -> Answer:
         """Measure one run; whatever happens to it or to its server, there is an answer.
@@ -131,16 +147,15 @@ class Pool:
         allowance = request.allowance
         patience_s = allowance.start_s + (allowance.restarts + 2) * request.limits.wall_s + PATIENCE_S
         with self._lock:
-            trial = self._trials.setdefault(label, threading.Lock())
-            self._compile_left_s.setdefault(label, MAX_COMPILE_S)
+            kept = self._kept.setdefault(label, _Kept())
         if request.is_plugin or request.isolation == RUNEXEC:
             request = replace(request, small=self._small_of(request, kind))
-        with trial:
+        with kept.trial:
             # One thread at a time: two processes compiling the same kernel would do the work twice.
-            if label not in self._warmth:
+            if kept.warmth is None:
                 with doing(f"{COMPILING} {request.method} (once)"):
-                    self._warmth[label] = self._try(request, label, kind, patience_s)
-        warmth = self._warmth[label]
+                    kept.warmth = self._try(request, label, kind, patience_s)
+        warmth = kept.warmth
         try:
             ending, warm_s = self._ended(request, label, warmth, patience_s)
         except ServerLostError:
@@ -168,9 +183,9 @@ class Pool:
     def _ask(self, server: ServerHandle, request: Request, label: str, patience_s: float) -> Ending:
         """Have a run done, with what is left to its method for compiling."""
         with self._lock:
-            left_s = self._compile_left_s[label]
+            kept = self._kept.setdefault(label, _Kept())
         try:
-            ending: Ending | Refusal = server.ask(replace(request, compile_s=left_s), patience_s)
+            ending: Ending | Refusal = server.ask(replace(request, compile_s=kept.compile_left_s), patience_s)
         except ServerLostError:
             self._forget(server)
             raise
@@ -178,7 +193,7 @@ class Pool:
             self._give(_idle_label(request, label), server)
             raise ExecutorError(ending.reason)
         with self._lock:
-            self._compile_left_s[label] = max(0.0, self._compile_left_s[label] - ending.paused_s)
+            kept.compile_left_s = max(0.0, kept.compile_left_s - ending.paused_s)
         return ending
 
     def _ended(self, request: Request, label: str, warmth: Warmth, patience_s: float) -> tuple[Ending, float | None]:

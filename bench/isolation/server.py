@@ -24,7 +24,6 @@ from schedgap.bench.isolation.judge import judged
 from schedgap.bench.isolation.messages import (
     KEEP_BYTES,
     LENGTH,
-    START_S,
     Answered,
     Cause,
     Describe,
@@ -223,7 +222,7 @@ class Server:
         )
 
     def _describe(self, question: Describe) -> Described:
-        limits = Limits(wall_s=START_S)
+        limits = Limits(wall_s=question.limit_s)
         scratch = self._folder()
         LEDGER.learn()
 
@@ -244,7 +243,7 @@ class Server:
         if ending.answer:
             return Described(ending.answer)
         if ending.cause is Cause.WALL:
-            return Described(None, f"importing took more than {START_S:g} s")
+            return Described(None, f"importing took more than {question.limit_s:g} s")
         if ending.cause is Cause.MEMORY:
             return Described(None, f"importing took more than {limits.memory_mib} MiB of memory")
         printed = ending.output.decode(errors="replace").strip().splitlines()

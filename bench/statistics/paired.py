@@ -8,18 +8,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from scipy.special import stdtr
 
 from schedgap.bench.records.runs import FAILED
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from schedgap.bench.records.runs import Record
     from schedgap.instances.arrays import FloatArray
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -114,6 +117,25 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float, float]:
         return mean, mean - half, mean + half
     low, high = np.quantile(_shares(sample.size) @ sample, _LEVEL)
     return mean, float(low), float(high)
+
+
+def chance_above(values: Sequence[float]) -> float:
+    """Return the p-value of Student's test that the mean of the values is above 0, one-sided; 0 or 1 where they are all one.
+
+    That it is below 0 has 1 - p.
+    """
+    sample = np.asarray(values, dtype=np.float64)
+    if sample.size == 1 or np.ptp(sample) == 0:
+        return float(sample[0] <= 0)
+    error = float(sample.std(ddof=1)) / math.sqrt(sample.size)
+    return float(stdtr(sample.size - 1, -math.fsum(values) / sample.size / error))
+
+
+def sure_of(chances: Mapping[T, float], level: float = _LEVEL[0]) -> set[T]:
+    """Return those whose p-values reject, with a false discovery rate of at most `level` (Benjamini and Hochberg, 1995)."""
+    ordered = sorted(chances, key=lambda each: chances[each])
+    passed = [rank for rank, each in enumerate(ordered, 1) if chances[each] <= rank / len(ordered) * level]
+    return set(ordered[: max(passed, default=0)])
 
 
 @lru_cache(maxsize=2)

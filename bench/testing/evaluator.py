@@ -9,31 +9,32 @@ judge.final("candidate.py").score
 
 from __future__ import annotations
 
+import math
 import statistics
-import threading
-from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.catalogue import load_catalogue
-from schedgap.bench.programs.program import Kind, Program
+from schedgap.bench.programs.program import Program
+from schedgap.bench.records.contradictions import contradictions, judged
+from schedgap.bench.statistics.headlines.scores import native_scores
 from schedgap.bench.statistics.summary import verified_objective
-from schedgap.bench.suites.suite import InstanceBlock, Suite, read_suite
-from schedgap.bench.testing.gap_figures import Gaps, gaps_of, printed
-from schedgap.bench.testing.measure import measure_gap
+from schedgap.bench.suites.suite import Suite, read_suite
+from schedgap.bench.testing.candidates import Desk
+from schedgap.bench.testing.gap_figures import Gaps, gaps_of, printed, why
+from schedgap.bench.testing.parts import Part, Ready, Terms, refuse_shared
 from schedgap.instances.errors import MethodError, SuiteError
-from schedgap.instances.method import REGISTRY
+from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from schedgap.bench.records.runs import Record
+    from schedgap.bench.suites.bounds import Bounds
+    from schedgap.bench.testing.parts import Case
 
 # Of what went wrong, and of the worst gaps, this many are told.
 TOLD = 5
-# Methods are known by their names to a whole process: candidates, which mostly share one, are planned in turn.
-_TURN = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -41,24 +42,32 @@ class Evaluation:
     """What a candidate is worth.
 
     score : the mean over all runs of proven bound / objective, 1 where it is proven optimal and 0 for a run that failed.
-    measures : means of the family's measures over the runs that gave a solution, and of their seconds. gaps : run by run; None
-    where the candidate could not even be loaded. feedback : what went wrong and where the gaps are, as text.
+    measures : means of the family's measures over the runs that gave a solution, and of their seconds. native : the family's own
+    scores of all runs, by name. Both are 0 without a solution. gaps : run by run; None where nothing was run on instances with a
+    bound. feedback : what went wrong and where the gaps are, as text. runs, failed : their numbers. contradictions : runs whose
+    verified objective is below the bound, so that one of the two is wrong; they count as 0.
     """
 
     score: float
-    measures: dict[str, float]
+    measures: Mapping[str, float]
     gaps: Gaps | None
     feedback: str
+    runs: int = 0
+    failed: int = 0
+    native: Mapping[str, float] = field(default_factory=dict)
+    contradictions: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as searches take it: `combined_score`, further metrics by name, and `text_feedback`."""
-        gaps = self.gaps
+        """Return it as searches take it: `combined_score`, further metrics by name, always the same, and `text_feedback`."""
         return {
             "combined_score": self.score,
-            "runs": gaps.runs if gaps else 0,
-            "failed": sum(each.gap is None for each in gaps.details) if gaps else 0,
-            "proven_optimal": gaps.proven_optimal if gaps else 0,
+            "runs": self.runs,
+            "failed": self.failed,
+            "proven_optimal": self.gaps.proven_optimal if self.gaps else 0,
+            "contradictions": self.contradictions,
             **{f"mean_{name}": value for name, value in self.measures.items()},
+            # JSON has no other numbers.
+            **{name: value if math.isfinite(value) else 0.0 for name, value in self.native.items()},
             "text_feedback": self.feedback,
         }
 
@@ -66,12 +75,16 @@ class Evaluation:
 class Evaluator:
     """Scores candidates on the instances of a suite, each run in a limited process of its own.
 
-    Threads and processes may share it, and what it keeps: candidates are scored at once, the runs of each `jobs` at a time.
+    Threads and processes may share it, and what it keeps: candidates are scored at once, `jobs` runs at a time of all of them.
     """
 
-    def __init__(self, suite: Suite, folder: Path, held_out: Suite | None, bound: str | None, **how: Any) -> None:
-        self._suite, self._folder, self._held_out = suite, folder, held_out
-        self._bound, self._how = bound, how
+    def __init__(self, part: Part, held_out: Part | None, desk: Desk) -> None:
+        self._part, self._held_out, self._desk = part, held_out, desk
+
+    @property
+    def stages(self) -> tuple[Callable[[str | Path | Program], Evaluation], ...]:
+        """Return three judges, each of which asks more: `tiny`, `sample`, and the evaluator itself."""
+        return self.tiny, self.sample, self
 
     def __call__(self, candidate: str | Path | Program) -> Evaluation:
         """Return what a candidate is worth on the instances that the search may see.
@@ -83,7 +96,49 @@ class Evaluator:
         SchedgapError
             if there is no such file, or for an instance no bound; never for what a candidate does.
         """
-        return self._evaluate(self._suite, candidate)
+        return self._evaluation(self._part, self._part.ready().cases, candidate)
+
+    def tiny(self, candidate: str | Path | Program) -> Evaluation:
+        """Return 1 if a candidate registers one method, and that solves a tiny instance, which is none of the suite; else 0.
+
+        Raises
+        ------
+        SchedgapError
+            as a call.
+        """
+        return self._evaluation(self._part, [self._part.ready().tiny], candidate)
+
+    def sample(self, candidate: str | Path | Program) -> Evaluation:
+        """Return what a candidate is worth on some of the instances, the root of their number, evenly spread.
+
+        Raises
+        ------
+        SchedgapError
+            as a call.
+        """
+        cases = self._part.ready().cases
+        size = math.isqrt(len(cases))
+        return self._evaluation(self._part, [cases[i * len(cases) // size] for i in range(size)], candidate)
+
+    def one(self, candidate: str | Path | Program, instance: str) -> Evaluation:
+        """Return what a candidate is worth on the instance of a name, one of `instances`.
+
+        Raises
+        ------
+        SchedgapError
+            as a call, and where no instance is called so.
+        """
+        cases = [case for case in self._part.ready().cases if case.like.instance == instance]
+        if not cases:
+            raise SuiteError(
+                f"suite {self._part.suite.name} has no instance '{instance:.60}'; see Evaluator.instances."
+            )
+        return self._evaluation(self._part, cases, candidate)
+
+    @property
+    def instances(self) -> list[str]:
+        """Return the names of the instances that the search may see."""
+        return [case.like.instance for case in self._part.ready().cases]
 
     def final(self, candidate: str | Path | Program) -> Evaluation:
         """Return what a candidate is worth on the instances that were held out.
@@ -95,43 +150,60 @@ class Evaluator:
         """
         if self._held_out is None:
             raise MethodError("no seeds were held out; give evaluator(..., held_out=...).")
-        return self._evaluate(self._held_out, candidate)
+        refuse_shared(self._part.ready(), self._held_out.ready())
+        return self._evaluation(self._held_out, self._held_out.ready().cases, candidate)
 
-    def _evaluate(self, suite: Suite, candidate: str | Path | Program) -> Evaluation:
-        with ExitStack() as turn:
-            turn.enter_context(_TURN)
-            try:
-                method, plugins = _candidate(candidate, suite.family)
-            except MethodError as error:
-                if not isinstance(candidate, Program) and not Path(candidate).is_file():
-                    raise
-                return Evaluation(0.0, {}, None, str(error))
-            how = {"suite": (suite, self._folder), "bound": self._bound, "plugins": plugins, **self._how}
-            own, others = measure_gap(method, trusts=False, planned=turn.close, **how)
-        gaps = gaps_of(suite.name, own, others)
-        for each in gaps.details:
-            if each.objective is not None and each.bound is None:
-                raise MethodError(f"{each.instance}: {each.problem}; name a method that proves one, by bound=.")
-        score = sum(1.0 - each.gap for each in gaps.details if each.gap is not None) / gaps.runs
-        return Evaluation(score, _measures(own), gaps, _feedback(gaps, own))
+    def prepared(self) -> Bounds:
+        """Return the bounds of all instances, those that are held out too; what is not proven yet is proven now.
+
+        Raises
+        ------
+        SchedgapError
+            for an instance of which nobody proves one.
+        """
+        bounds = self._part.ready().bounds
+        if self._held_out is None:
+            return bounds
+        refuse_shared(self._part.ready(), self._held_out.ready())
+        more = self._held_out.ready().bounds
+        return bounds.model_copy(update={"instances": [*bounds.instances, *more.instances]})
+
+    def _evaluation(self, part: Part, cases: Sequence[Case], candidate: str | Path | Program) -> Evaluation:
+        ready = part.ready()
+        try:
+            own = self._desk.records(candidate, part.suite, cases)
+        except MethodError as error:
+            if not isinstance(candidate, Program) and not Path(candidate).is_file():
+                raise
+            return _evaluation(ready, [case.unsolved for case in cases], 0.0, None, str(error))
+        if cases[0] is ready.tiny:
+            solved = verified_objective(own[0]) is not None
+            return _evaluation(ready, own, float(solved), None, "" if solved else why(own[0]))
+        return _against(ready, part.suite.name, own)
 
 
 def evaluator(
     suite: str | Path,
     *,
     seeds: Iterable[int] | None = None,
-    held_out: Iterable[int] | None = None,
+    held_out: Iterable[int] | str | Path | None = None,
     bound: str | None = None,
+    bounds: str | Path | None = None,
+    trace: str | Path | None = None,
     time_limit_s: float | None = None,
+    budget_s: float | None = None,
     jobs: int | None = None,
     directory: str | Path | None = None,
 ) -> Evaluator:
     """Return a judge of candidates on a suite's instances.
 
     suite : name of a shipped one or path of a TOML file; of its own methods those run that prove bounds. seeds : of all
-    instances that have seeds, instead of the suite's. held_out : further seeds, for `Evaluator.final`. bound : method to prove
-    the bounds with, instead of the suite's. time_limit_s, jobs : as for the fixture `gap`. directory : where the proven bounds
-    are kept, by default runs/evaluator-SUITE; each is proven once.
+    instances that have seeds, instead of the suite's. held_out : further seeds, or another suite, for `Evaluator.final`.
+    bound : method to prove the bounds with, instead of the suite's. bounds : file of `schedgap search prepare`, whose bounds
+    are used and no others. trace : as for `run_suite`. time_limit_s : what candidates are told instead of the suite's limit,
+    the hard wall follows. budget_s : what all runs of a candidate may take together, in seconds; without it, the sum of their
+    hard walls. jobs : runs at a time, of all candidates. directory : where the proven bounds are kept, by default
+    runs/evaluator-SUITE; each is proven once.
 
     Raises
     ------
@@ -139,27 +211,28 @@ def evaluator(
         for a suite that is not there, none of whose instances has seeds if some are given, or seeds in both sets.
     """
     chosen, folder = read_suite(suite)
-    searched = None if seeds is None else list(seeds)
-    kept = None if held_out is None else list(held_out)
-    both = set(searched or ()) & set(kept or ())
-    if both:
-        raise SuiteError(f"seed {min(both)} is in seeds and in held_out; hold out seeds that the search does not see.")
-    if searched is None and kept is not None and set(kept) & _own_seeds(chosen):
-        both = set(kept) & _own_seeds(chosen)
-        raise SuiteError(
-            f"seed {min(both)} is one of suite {chosen.name}; hold out seeds that the search does not see."
-        )
     kept_bounds = Path("runs") / f"evaluator-{chosen.name}" if directory is None else Path(directory)
-    kept_bounds.mkdir(parents=True, exist_ok=True)
-    return Evaluator(
-        chosen if searched is None else _seeded(chosen, searched),
-        folder,
-        None if kept is None else _seeded(chosen, kept),
-        bound,
-        directory=kept_bounds,
-        time_limit_s=time_limit_s,
-        jobs=jobs,
-    )
+    frozen = None if bounds is None else Path(bounds)
+    if frozen is None:
+        kept_bounds.mkdir(parents=True, exist_ok=True)
+    terms = Terms(bound, frozen, trace, kept_bounds, jobs)
+    searched = None if seeds is None else list(seeds)
+    part = Part(chosen if searched is None else _seeded(chosen, searched), folder, terms)
+    other = None
+    if isinstance(held_out, str | Path):
+        other = Part(*read_suite(held_out), terms)
+    elif held_out is not None:
+        kept = list(held_out)
+        if both := set(kept) & set(searched or ()):
+            raise SuiteError(
+                f"seed {min(both)} is in seeds and in held_out; hold out seeds that the search does not see."
+            )
+        if searched is None and (both := set(kept) & _own_seeds(chosen)):
+            raise SuiteError(
+                f"seed {min(both)} is one of suite {chosen.name}; hold out seeds that the search does not see."
+            )
+        other = Part(_seeded(chosen, kept), folder, terms)
+    return Evaluator(part, other, Desk(jobs, time_limit_s, budget_s))
 
 
 def _own_seeds(suite: Suite) -> set[int]:
@@ -169,11 +242,7 @@ def _own_seeds(suite: Suite) -> set[int]:
 
 def _seeded(suite: Suite, seeds: Sequence[int]) -> Suite:
     """Return those instances of a suite that have seeds, with these."""
-
-    def seeded(block: InstanceBlock) -> InstanceBlock:
-        return block.model_copy(update={"seeds": list(seeds)})
-
-    blocks = [seeded(block) for block in suite.instances if block.seeds is not None]
+    blocks = [block.model_copy(update={"seeds": list(seeds)}) for block in suite.instances if block.seeds is not None]
     if not blocks or not seeds:
         raise SuiteError(
             f"{suite.name}: {len(blocks)} instances have seeds, and {len(seeds)} are given; both are needed."
@@ -181,40 +250,39 @@ def _seeded(suite: Suite, seeds: Sequence[int]) -> Suite:
     return suite.model_copy(update={"instances": blocks})
 
 
-def _candidate(candidate: str | Path | Program, family: str) -> tuple[str | Program, list[Path]]:
-    """Return a candidate as a method, and the plug-ins that it needs."""
-    if isinstance(candidate, Program):
-        return candidate, []
-    path = Path(candidate).resolve()
-    if not path.is_file():
-        raise MethodError(f"candidate {path} is no file; give a Python file with a method, or an executable.")
-    if path.suffix != ".py":
-        return Program.make("candidate", (str(path),), kind=Kind.METHOD), []
-    load_catalogue([family], [str(path)])
-    found = [name for (of, name), method in REGISTRY.items() if of == family and method.plugin == str(path)]
-    if len(found) != 1:
-        raise MethodError(
-            f"candidate {path} registers {len(found)} methods of family {family} ({', '.join(found) or 'none'}); register one."
-        )
-    return found[0], [path]
-
-
-def _measures(own: Sequence[Record]) -> dict[str, float]:
-    found: dict[str, list[float]] = {}
-    for record in own:
-        measurement = record.measurement
-        if verified_objective(record) is not None:
-            figures = {**measurement.measures, "wall_s": measurement.wall_s}
-            for name, value in figures.items():
-                if value is not None:
-                    found.setdefault(name, []).append(value)
-    return {name: statistics.fmean(values) for name, values in found.items()}
-
-
-def _feedback(gaps: Gaps, own: Sequence[Record]) -> str:
-    problems = list(gaps.problems)
+def _against(ready: Ready, suite: str, own: Sequence[Record]) -> Evaluation:
+    """Return what runs are worth against what is proven of their instances."""
+    bounds = ready.bounds.rows({record.run.digest: record.run.instance for record in own})
+    rows = {record.key: record for record in (*bounds.values(), *own)}
+    found = contradictions(rows.values())
+    rows = judged(rows, found)
+    own = [rows[record.key] for record in own]
+    gaps = gaps_of(suite, own, [rows[record.key] for record in bounds.values()])
+    score = math.fsum(1.0 - each.gap for each in gaps.details if each.gap is not None) / gaps.runs
+    problems = [*(contradiction.reason for contradiction in found), *gaps.problems]
     more = [f"and {len(problems) - TOLD} more without a gap"] if len(problems) > TOLD else []
     lines = [*problems[:TOLD], *more, *filter(None, [printed(own)])]
-    if len(problems) < gaps.runs:
+    if len(gaps.problems) < gaps.runs:
         lines += gaps.lines()
-    return "\n".join(lines)
+    evaluation = _evaluation(ready, own, score, gaps, "\n".join(lines))
+    return replace(evaluation, contradictions=len(found))
+
+
+def _evaluation(ready: Ready, own: Sequence[Record], score: float, gaps: Gaps | None, feedback: str) -> Evaluation:
+    """Return what runs are worth, with all measures that there can be."""
+    found: dict[str, list[float]] = {name: [] for name in (*ready.bounds.measures, "wall_s")}
+    solved = [record.measurement for record in own if verified_objective(record) is not None]
+    for measured in solved:
+        for name, value in {**measured.measures, "wall_s": measured.wall_s}.items():
+            if value is not None:
+                found.setdefault(name, []).append(value)
+    scores = native_scores(find_family(ready.bounds.family), own)
+    return Evaluation(
+        score,
+        {name: statistics.fmean(values) if values else 0.0 for name, values in found.items()},
+        gaps,
+        feedback,
+        runs=len(own),
+        failed=sum(each.gap is None for each in gaps.details) if gaps else len(own) - len(solved),
+        native={**dict.fromkeys(ready.bounds.scores, 0.0), **scores},
+    )

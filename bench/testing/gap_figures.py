@@ -223,10 +223,14 @@ def printed(own: Sequence[Record]) -> str:
     return ""
 
 
+def why(record: Record) -> str:
+    """Return how a run ended, with its reason if it has one."""
+    reason = f", {record.measurement.reason}" if record.measurement.reason else ""
+    return f"{record.status}{reason}"
+
+
 def _problem(record: Record, others: Sequence[Record]) -> str:
-    measurement = record.measurement
-    if record.status in FAILED or measurement.objective is None:
-        reason = f", {measurement.reason}" if measurement.reason else ""
-        return f"{record.status}{reason}"
+    if record.status in FAILED or record.measurement.objective is None:
+        return why(record)
     tried = [f"{each.run.label} {each.status}" for each in others if each.run.digest == record.run.digest]
     return f"nobody proved a bound ({', '.join(tried) or 'nobody tried'})"

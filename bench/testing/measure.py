@@ -32,7 +32,7 @@ from schedgap.bench.suites.suite import InstanceBlock, Suite, given_limits, read
 from schedgap.instances.documents.openings import open_own
 from schedgap.instances.errors import JournalError, MethodError, about_file
 from schedgap.instances.family import find_family
-from schedgap.instances.method import Status, find_method, method_label
+from schedgap.instances.method import find_method, method_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -103,7 +103,7 @@ def measure_gap(
     method: str | Callable[..., Any] | Program,
     *,
     directory: Path,
-    suite: str | Path | tuple[Suite, Path] | None = None,
+    suite: str | Path | None = None,
     instances: Sequence[Any] | None = None,
     bound: str | None = None,
     plugins: Sequence[str | Path | Program] = (),
@@ -111,20 +111,17 @@ def measure_gap(
     time_limit_s: float | None = None,
     jobs: int | None = None,
     by_value: Iterable[ModuleType] = (),
-    trusts: bool = True,
-    planned: Callable[[], object] = bool,
 ) -> tuple[list[Record], list[Record]]:
     """Run a method on the instances of a suite and return its records and those of the methods that prove bounds.
 
     All are judged against each other. Of the suite's own methods those run that are declared to prove bounds, where it
     has none, the usual one of the family; their records are kept in `directory`.
 
-    method : a name with parameters, a callable (see `transported`), or a program. suite : name of a shipped one, path of a
-    TOML file, or a suite and the folder of its file.
+    method : a name with parameters, a callable (see `transported`), or a program. suite : name of a shipped one, or path of a
+    TOML file.
     instances : objects, or paths of files; give them or a suite. bound : method to prove bounds with, instead of the
     suite's. time_limit_s : what the method is told instead of the suite's limit, the hard wall follows. plugins, trace,
-    jobs : as for `run_suite`. by_value : see `transported`. trusts : whether what the method says of its own answer, a bound
-    or a proof, counts. planned : called once nothing asks any more which method has which name.
+    jobs : as for `run_suite`. by_value : see `transported`.
 
     Raises
     ------
@@ -136,7 +133,7 @@ def measure_gap(
     files = resolved(plugins)
     load_families()
     if suite is not None:
-        chosen, folder = suite if isinstance(suite, tuple) else read_suite(suite)
+        chosen, folder = read_suite(suite)
         files = resolved([*plugins, *chosen.own_programs(folder)])
         family = find_family(chosen.family).name
     else:
@@ -150,21 +147,18 @@ def measure_gap(
         transported(method, family, Path(scratch), by_value) as (label, carriers),
     ):
         if suite is not None:
-            own_suite = _reduced(chosen, label, bound)
+            own_suite = reduced(chosen, label, bound)
             plan = plan_suite(own_suite, folder, plugins=files, trace=trace)
         else:
             plan = _plan_of(built, family, [label] if bound is None else [label, bound], files)
         own = {key: run for key, run in plan.runs.items() if run.label == label}
-        _cover(plan, own, trusts=trusts)
+        cover(plan, own)
         others = {key: run for key, run in plan.runs.items() if key not in own}
         if time_limit_s is not None:
-            own = {run.key: run for run in (_with_time_limit(run, time_limit_s) for run in own.values())}
-        planned()
+            own = {run.key: run for run in (with_time_limit(run, time_limit_s) for run in own.values())}
         proofs = prove_bounds(plan, others, directory, jobs)
         place = setting(family, (*files, *carriers), plan.setting.threads)
         records = _records_of(Plan(place, own, plan.instances, methods=plan.methods), jobs)
-        if not trusts:
-            records = {key: _unclaimed(record) for key, record in records.items()}
     everything = judged_together({**proofs, **records})
     return [everything[key] for key in own], [everything[key] for key in proofs]
 
@@ -175,7 +169,7 @@ def _records_of(plan: Plan, jobs: int | None) -> dict[str, Record]:
         return {each.run.key: recorded(each, host_id(each.host)) for each in plan.unchanged(ends)}
 
 
-def _reduced(suite: Suite, label: str, bound: str | None) -> Suite:
+def reduced(suite: Suite, label: str, bound: str | None) -> Suite:
     """Return the suite with the method under test, and of its own methods those that prove bounds."""
 
     def methods(block: InstanceBlock) -> list[str]:
@@ -203,25 +197,20 @@ def _plan_of(instances: Iterable[Any], family: str, texts: Iterable[str], files:
     return plan
 
 
-def _unclaimed(record: Record) -> Record:
-    """Return the record without what the method said of its own answer."""
-    measurement = record.measurement
-    status = Status.FEASIBLE if measurement.status is Status.OPTIMAL else measurement.status
-    return replace(record, measurement=replace(measurement, status=status, bound=None, trajectory=()))
-
-
-def _cover(plan: Plan, own: dict[str, Run], *, trusts: bool) -> None:
-    """Add the usual method to the plan where none that counts proves a bound."""
+def cover(plan: Plan, own: Mapping[str, Run]) -> None:
+    """Add the usual method to the plan where none proves a bound. own : runs whose bounds do not count, of other methods."""
     covered = {run.digest for key, run in plan.runs.items() if key not in own}
     for run in own.values():
-        if run.digest not in covered and not (trusts and find_method(run.family, run.method).bounds):
+        if run.digest not in covered and not find_method(run.family, run.method).bounds:
+            covered.add(run.digest)
             instance = pickle.loads(plan.instances[run.digest][0])
             prover = find_method(run.family, default_bound(run.family, instance))
             added = make_run(instance, prover, {}, run.limits, group=run.group)
             plan.add(instance, replace(added, source=run.source))
 
 
-def _with_time_limit(run: Run, time_limit_s: float) -> Run:
+def with_time_limit(run: Run, time_limit_s: float) -> Run:
+    """Return a run whose method is told another limit; the hard wall follows."""
     old = run.limits
     limits = given_limits(time_limit_s=time_limit_s, cpu_s=old.cpu_s, memory_mib=old.memory_mib, threads=old.threads)
     return replace(run, limits=limits)

@@ -174,6 +174,23 @@ def test_chance_alone_is_no_regression(record):
     assert method.gap.low < 0 < method.gap.high
 
 
+def test_among_many_methods_chance_is_no_regression_either(record):
+    """Fifty methods, nothing changed: each has its interval, and in nearly every comparison one of them lies above 0."""
+    rng = np.random.default_rng(0)
+    alarms = wide = 0
+    for _ in range(8):
+        sides = ([], [])
+        for label in (f"s{number}" for number in range(50)):
+            for own, noise in zip(sides, rng.integers(1000, 1100, (2, 10)), strict=True):
+                options = {"seed": 1, "stochastic": True, "bound": 500}
+                own += [record(label, f"i{i}", objective=int(each), **options) for i, each in enumerate(noise)]
+        found = compare_results(side(sides[0], "base"), side(sides[1], "new"))
+        alarms += bool(found.regressions)
+        wide += any(method.gap.low > 0 and method.gap.mean > found.min_effect for method in found.methods)
+    assert alarms == 0
+    assert wide >= 6
+
+
 def test_a_planted_effect_is_found(record):
     """20 of 1000 more, each time: a gap of 0.5 grows by 0.01; turned round, it is an improvement."""
     base, new = drawn(record, [20] * 20)

@@ -12,7 +12,7 @@ from schedgap.bench.executors.execute import close_pools
 from schedgap.bench.isolation.answer import Report, pack
 from schedgap.bench.isolation.judge import judged
 from schedgap.bench.isolation.messages import Cause, Ending, Request, pickled
-from schedgap.bench.isolation.pool import Pool
+from schedgap.bench.isolation.pool import Pool, _Kept
 from schedgap.bench.isolation.telling import UNDECLARED
 from schedgap.bench.plan import Plan, make_run, setting
 from schedgap.bench.records.runs import Limits
@@ -130,14 +130,14 @@ def test_saying_that_one_compiles_buys_time_once(hostile):
     instance = table7(6)
     pool = Pool(["provisioning"])
     label = f"provisioning/a-compiles/[]//{plugin}"
-    pool._compile_left_s[label] = 0.5
+    pool._kept[label] = _Kept(compile_left_s=0.5)
     limits = Limits(time_limit_s=1.0, wall_s=1.0)
     request = Request(
         "provisioning", "a-compiles", {}, 0, limits, instance.digest, pickled(instance), is_plugin=True, plugins=plugin
     )
     try:
         assert pool.run(request, "").measurement.status == "timeout"
-        assert pool._compile_left_s[label] == 0.0
+        assert pool._kept[label].compile_left_s == 0.0
     finally:
         pool.close()
 

@@ -6,7 +6,6 @@ import re
 import runpy
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,8 +13,8 @@ import pytest
 
 from schedgap.bench import Program, evaluator
 from schedgap.bench.records.journal import read_journal
-from schedgap.bench.testing import measure
 from schedgap.instances.errors import MethodError, SuiteError
+from schedgap.instances.method import REGISTRY
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "search"
 SUITE = """
@@ -80,28 +79,20 @@ def test_the_score_is_the_mean_of_bound_by_objective(judge, candidate):
     json.dumps(told, allow_nan=False)
 
 
-def test_candidates_of_one_name_at_once(judge, candidate, monkeypatch):
-    """Each is scored, by what its own file says; their runs begin together."""
-    judging, together, records_of = judge(), threading.Barrier(2, timeout=60), measure._records_of
-
-    def waiting(*given):
-        together.wait()
-        return records_of(*given)
-
+def test_candidates_of_one_name_at_once(judge, candidate):
+    """Each is scored, by what its own file says, and nothing of them is known to this process afterwards."""
+    judging = judge()
+    judging.prepared()
+    known = dict(REGISTRY)
     dearest = "int(np.argmax(instance.price))"
-    paths = [
-        candidate("return honest", "honest.py"),
-        candidate(
-            f"return Provisioning.from_tasks(instance, np.full(instance.num_tasks, {dearest}), np.arange(instance.num_tasks))",
-            "dear.py",
-        ),
-    ]
-    judging(paths[0])
-    monkeypatch.setattr(measure, "_records_of", waiting)
-    with ThreadPoolExecutor(2) as threads:
-        honest, dear = threads.map(judging, paths)
-    assert dear.gaps.runs == honest.gaps.runs == 3
-    assert 0 < dear.score < honest.score, dear.feedback
+    dear = f"Provisioning.from_tasks(instance, np.full(instance.num_tasks, {dearest}), np.arange(instance.num_tasks))"
+    paths = [candidate(f"return {('honest', dear)[i % 2]}", f"candidate{i}.py") for i in range(12)]
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(judging, paths))
+    honest, other = found[0].score, found[1].score
+    assert [each.score for each in found] == [honest, other] * 6
+    assert 0 < other < honest, found[1].feedback
+    assert known == REGISTRY
 
 
 def test_candidates_of_one_name_in_several_processes(candidate, judge, tmp_path):

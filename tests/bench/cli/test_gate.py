@@ -1,0 +1,82 @@
+"""`schedgap gate`: another commit and this folder, in turn."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SUITE = """
+schema = "schedgap/suite/1"
+name = "little"
+title = "Little"
+question = "Worse?"
+family = "provisioning"
+methods = ["mine", "bound-resource"]
+
+[[instances]]
+generator = "table7"
+parameters = { tasks = [5, 6] }
+"""
+MINE = """
+import numpy as np
+from schedgap.instances.method import method
+from schedgap.instances.provisioning.solution import Provisioning
+
+@method("mine", family="provisioning")
+def mine(instance):
+    machine_type = instance.reservation_type[instance.task_classes()] {change}
+    return Provisioning.from_tasks(instance, machine_type, np.arange(instance.num_tasks))
+"""
+# The dearest type takes whatever the cheapest does.
+DEARER = "* 0 + instance.price.argmax()"
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A repository with a suite and a plug-in below a folder, all committed, in which the test stands."""
+    folder = tmp_path / "project" / "bench"
+    folder.mkdir(parents=True)
+    (folder / "little.toml").write_text(SUITE)
+    (folder / "mine.py").write_text(MINE.format(change=""))
+    git = ["git", "-c", "user.name=n", "-c", "user.email=n@n", "-C", str(folder.parent)]
+    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "one"]):
+        subprocess.run([*git, *words], check=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+ASKED = ("gate", "main", "--suite", "little.toml", "--plugin", "mine.py", "--parts", "1", "--jobs", "1")
+
+
+def test_what_is_worse_here_fails(repository, schedgap):
+    (repository / "mine.py").write_text(MINE.format(change=DEARER))
+    code, out, _ = schedgap(*ASKED)
+    assert (code, "2 regressions" in out, "| objective | mine |" in out) == (1, True, True)
+    assert {path.name for path in Path("runs/gate").iterdir()} == {"base", "new"}
+    listed = subprocess.run(["git", "worktree", "list"], capture_output=True, text=True, check=True).stdout
+    assert len(listed.splitlines()) == 1
+    code, _, err = schedgap(*ASKED)
+    assert (code, "runs/gate exists and is not written over" in err) == (2, True)
+
+
+def test_a_suite_that_is_new_is_asked_of_both(repository, schedgap):
+    (repository / "other.toml").write_text(SUITE.replace("[5, 6]", "[7]"))
+    asked = [each if each != "little.toml" else "other.toml" for each in ASKED]
+    code, out, _ = schedgap(*asked, "--setup", "touch was-here")
+    assert (code, "No regression" in out, "in 2 pairs of runs" in out) == (0, True, True)
+    assert not Path("was-here").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "message"),
+    [
+        ({"main": "nowhere"}, 2, "git rev-parse: Needed a single revision; give a commit of the repository"),
+        ({"mine.py": "new.py"}, 4, "main: `schedgap run` ended with code 2"),
+        ({"--parts": "--setup", "1": "false"}, 2, "--setup fails in the tree of main"),
+    ],
+)
+def test_what_cannot_be_compared(repository, schedgap, changes, code, message):
+    (repository / "new.py").write_text(MINE.format(change=""))
+    asked = [changes.get(each, each) for each in ASKED[:8]]
+    ended, _, err = schedgap(*asked)
+    assert (ended, message in err) == (code, True), err
