@@ -68,12 +68,12 @@ COMMANDS = {
         "history",
         "Keep the figures of a suite over commits in one file; show them, with steps, on a page.",
     ),
-    "new": ("new", "new", "Write the beginning of a family, a method, a policy or a suite, with tests that pass."),
     "search": (
         "search",
         "search",
         "Search for schedulers: prove the bounds that candidates are scored against, and start a search.",
     ),
+    "new": ("new", "new", "Write the beginning of a family, a method, a policy or a suite, with tests that pass."),
     "generate": ("instances", "generate", "Generate a seeded instance and write it as JSON."),
     "import": (
         "instances",
