@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record, Run
 from schedgap.instances.method import Method, Status, find_method
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from schedgap.bench.records.runs import Record, Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import os
 import pickle
 import re
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -31,7 +32,6 @@ from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY, Method, find_method, method, method_label, parse_method, runs_elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import ModuleType
 
     from schedgap.bench.records.runs import Scalar

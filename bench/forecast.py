@@ -7,27 +7,24 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Literal
 
-from schedgap.bench.plan import plan_suite
+from schedgap.bench.plan import Plan, plan_suite
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.journal import FILE_NAME, read_journal
-from schedgap.bench.records.runs import ERRORS, FAILED
+from schedgap.bench.records.runs import ERRORS, FAILED, Record, Run
 from schedgap.bench.statistics.summary import counted_time
 from schedgap.bench.suites.results import Shard, find_directories, refuse_other_suite, suite_of
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import JournalError, SuiteError, did_you_mean, one_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from schedgap.bench.plan import Plan
     from schedgap.bench.programs.program import Program
-    from schedgap.bench.records.runs import Record, Run
 
 
 Retry = Literal["none", "errors", "failed"]

@@ -10,13 +10,14 @@ Neither pandas nor matplotlib is imported before it is asked for.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.headlines.registry import find_headline, headline_rows, suite_json
-from schedgap.bench.statistics.summary import in_unit
+from schedgap.bench.statistics.summary import Best, in_unit
 from schedgap.bench.statistics.tables import (
     Head,
     failures,
@@ -33,13 +34,9 @@ from schedgap.instances.family import FAMILIES, find_family
 from schedgap.instances.on_use import ModuleOnUse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
 
     from schedgap.bench.audit import Audit
-    from schedgap.bench.records.runs import Record
-    from schedgap.bench.statistics.summary import Best
     from schedgap.bench.suites.suite import Suite
 
 

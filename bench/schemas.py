@@ -6,7 +6,8 @@ alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 from pydantic import TypeAdapter
@@ -22,9 +23,6 @@ from schedgap.bench.statistics import history
 from schedgap.bench.suites import bounds, results, suite
 from schedgap.instances.documents import DOCUMENTS
 from schedgap.instances.errors import InstanceError, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 # Of formats that are no instance and no solution.

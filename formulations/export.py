@@ -8,16 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from schedgap.formulations.linear_model import LinearModel
 from schedgap.instances.errors import MethodError, did_you_mean
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from schedgap.formulations.linear_model import LinearModel
 
 Builder = Callable[[Any], "LinearModel"]
 MODEL_BUILDERS: dict[tuple[str, str], Builder] = {}

@@ -10,22 +10,17 @@ How far a solver's floating-point bound on a whole cost is believed, and its sol
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, csc_array
 
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.method import Incumbent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import ArrayLike
-
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.method import Status
+from schedgap.instances.method import Incumbent, Status
 
 
 @dataclass(frozen=True, slots=True, eq=False)

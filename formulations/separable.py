@@ -22,14 +22,12 @@ LPs need none of this: their bounds come from the duals
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csc_array
 
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import FloatArray
+from schedgap.formulations.linear_model import LinearModel
+from schedgap.instances.arrays import FloatArray
 
 # The largest coefficient of a row in its steps; and the size at which floats no longer hold every whole number.
 SEPARABLE = 2**21

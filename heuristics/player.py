@@ -12,17 +12,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 import msgspec
 
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import OFFERED, Outcome, method
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
 
 # A number of a document; what it may be is the player's to check.
 Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]

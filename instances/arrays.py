@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import operator
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from schedgap.instances.errors import InstanceError, SchedgapError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 T = TypeVar("T")
 IntArray: TypeAlias = NDArray[np.int64]
@@ -160,22 +158,20 @@ class Brief:
         return f"<{kind.__name__}{name and f' {name:.80}'}: {', '.join(facts)}>"
 
 
-if TYPE_CHECKING:
+class Records(Generic[T]):
+    """The type of what `records` returns: an array of records in compiled code, of columns too in Python."""
 
-    class Records(Generic[T]):
-        """The type of what `records` returns: an array of records in compiled code, of columns too in Python."""
+    shape: tuple[int]
 
-        shape: tuple[int]
+    @overload
+    def __getitem__(self, place: int) -> T: ...
 
-        @overload
-        def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> Records[T]: ...
 
-        @overload
-        def __getitem__(self, place: slice) -> Records[T]: ...
+    def __getitem__(self, place: Any) -> Any: ...
 
-        def __getitem__(self, place: Any) -> Any: ...
-
-        def __getattr__(self, field: str) -> NDArray[Any]: ...
+    def __getattr__(self, field: str) -> NDArray[Any]: ...  # type: ignore[empty-body]
 
 
 def record(kind: type, **values: float) -> Any:

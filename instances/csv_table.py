@@ -6,16 +6,13 @@ import csv
 import io
 import re
 import zlib
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from schedgap.instances.documents.openings import lines_of
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.unpacked import unpacked
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 # Far above any machine or time, and a thousandfold of it still fits into 64 bits.
 LARGEST = 2**50

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.seeds import derived_seed
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 
 def generator(family: str, kind: str, *parts: object) -> np.random.Generator:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from schedgap.instances.arrays import IntArray
+from schedgap.instances.arrays import IntArray
 
 # The first number that int64 does not hold.
 LIMIT = 2**63

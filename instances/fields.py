@@ -9,17 +9,15 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import typing
+from collections.abc import Callable, Mapping
 from functools import cache
 from operator import index
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from schedgap.instances.arrays import FloatArray, IntArray, locked_floats, locked_ints
 from schedgap.instances.errors import SolutionError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 # A whole number, an array of int64 or float64, None, or the same of a dataclass inside.
 Fields: TypeAlias = "dict[str, int | np.ndarray[Any, Any] | Fields | None]"

@@ -10,19 +10,16 @@ import os
 import pickle
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 
 from schedgap.instances import compiled_cache
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Its stubs do not know its private parts.

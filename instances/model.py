@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -10,9 +11,6 @@ import numpy as np
 
 from schedgap.instances.arrays import Brief, IntArray, first_true, lock, whole
 from schedgap.instances.errors import InstanceError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 class InstanceModel(Brief):

@@ -8,20 +8,16 @@ between the edges of cells. So the largest schedule takes no more room than `MAX
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.units import DAY_S, HOUR_S
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-
 
 # A picture shows at most this many bars: more could not be told apart on a page.
 MAX_BARS = 60

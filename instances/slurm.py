@@ -12,20 +12,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from schedgap.instances.csv_table import read_rows
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import DAY_S, GIB_MIB, HOUR_S
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
 
 # A job, a task of an array or tasks that have not started, a part of a heterogeneous job; and perhaps a step of it.
 JOB_ID = re.compile(r"\d+(_\d+|_\[(?P<tasks>[^\]]+)\]|\+\d+)?(?P<step>\..+)?", re.ASCII)

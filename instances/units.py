@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import IntArray
-
+from schedgap.instances.arrays import IntArray
 
 # Micro-dollars in a dollar, MiB in a GiB.
 DOLLAR = 1_000_000

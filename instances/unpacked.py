@@ -11,16 +11,14 @@ import io
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, BinaryIO, cast
+from pathlib import Path
+from typing import BinaryIO, cast
 
 from schedgap.instances.documents.openings import open_given, read_given
 from schedgap.instances.errors import InstanceError, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 GZIP = b"\x1f\x8b"
 RAR = b"Rar!"

@@ -7,32 +7,26 @@ most so many moves is one for more, and what is proven for more moves is proven 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from schedgap.bench.api import Progress, gap
 from schedgap.bench.catalogue import load_catalogue
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY
-from schedgap.instances.placement import FAMILY, moves, stranded
+from schedgap.instances.placement import FAMILY, Placement, PlacementInstance, moves, stranded
 from schedgap.instances.placement.model import ANY
 from schedgap.instances.placement.plan import steps
-from schedgap.instances.placement.room import room_of
+from schedgap.instances.placement.room import Room, room_of
+from schedgap.instances.placement.stranded import Group, Idle
 from schedgap.instances.units import resource_scales
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from schedgap.bench.records.runs import Record
-    from schedgap.instances.placement import Placement, PlacementInstance
-    from schedgap.instances.placement.room import Room
-    from schedgap.instances.placement.stranded import Group, Idle
 
 # What finds plans, solves exactly, and proves bounds; a method that does not take an instance says so.
 METHODS = ("repack", "assignment", "bound-moves", "bound-node-patterns", "bound-resources", "bound-gpu-cutting-stock")

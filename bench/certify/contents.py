@@ -10,18 +10,14 @@ make a list, decisions and all prices drop contents from it. Without contents th
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import linprog
 
 from schedgap.bench.certify.kernels_contents import DEARER, Items, Relaxations, fill, most, search
 from schedgap.instances.errors import SolutionError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 # Beyond it sums could leave 64 bits.
 LARGEST = 2**62

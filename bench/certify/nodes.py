@@ -15,22 +15,18 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from schedgap.bench.certify.problem import MALFORMED, PARTS, exact, read_node, read_problem
+from schedgap.bench.certify.problem import MALFORMED, PARTS, Problem, exact, read_node, read_problem
 from schedgap.bench.certify.proof import ProofFinding, check
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import InstanceError, SolutionError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from schedgap.bench.certify.problem import Problem
 
 GPU = 1000
 # Contents that are tried for one kind of node.

@@ -11,21 +11,18 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import InstanceError, SolutionError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
 
 SCHEMA = "schedgap/certificate/1"
 # Dollars, whose micro-dollars 62 bits hold.

@@ -23,19 +23,15 @@ is the easiest to check, and a bound that holds at a smaller one holds at that.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.certify.contents import Item, PricedCut, dearer_content, remaining
-from schedgap.bench.certify.problem import DOLLAR, read_node
+from schedgap.bench.certify.problem import DOLLAR, Problem, read_node
 from schedgap.instances.errors import SolutionError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from schedgap.bench.certify.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

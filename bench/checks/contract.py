@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from schedgap.bench.catalogue import chosen_method, load_catalogue
 from schedgap.bench.checks.trials import (
+    Chosen,
     RunKind,
     Seen,
     Trial,
@@ -29,13 +32,6 @@ from schedgap.bench.suites.source import family_of
 from schedgap.bench.suites.suite import given_limits
 from schedgap.instances.family import DEFAULT_FAMILY, find_family
 from schedgap.instances.method import REGISTRY, Method, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
-
-    from schedgap.bench.checks.trials import Chosen
-
 
 # A method that takes more than this many times its limit, and this much more, does not keep it: as much as a machine that
 # does other things too makes of an honest method that looks at the clock now and then.

@@ -6,6 +6,7 @@ Instances of a family to try a method on: small ones, and large ones for its tim
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from msgspec import structs
 from schedgap.bench.api import recorded
 from schedgap.bench.executors.factory import open_executor
 from schedgap.bench.plan import Plan, make_run, setting
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Limits, Record, Scalar
 from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.suites.source import Source
 from schedgap.bench.suites.suite import read_suite
@@ -24,17 +25,10 @@ from schedgap.instances.family import find_family
 from schedgap.instances.method import Method, Status, method_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from schedgap.bench.executors.execute import Task
     from schedgap.bench.programs.program import Program
-    from schedgap.bench.records.runs import Limits, Record, Scalar
 
-    Chosen = tuple[Method, dict[str, Scalar]]
+Chosen = tuple[Method, dict[str, Scalar]]
 
 
 class RunKind(StrEnum):

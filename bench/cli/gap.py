@@ -1,7 +1,5 @@
 """`schedgap gap`."""
 
-# ruff: noqa: TC003 - typer reads the annotations when the program runs.
-
 from __future__ import annotations
 
 import json

@@ -1,7 +1,5 @@
 """`schedgap gate`: a suite at another commit and here, in turn on this machine, and what the difference means."""
 
-# ruff: noqa: TC003 - typer reads the annotations when the program runs.
-
 from __future__ import annotations
 
 import os
@@ -17,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from schedgap.bench.cli.compare import NOT_COMPARABLE, FailOn, MinEffect, WrittenAs, tell
+from schedgap.bench.cli.compare import NOT_COMPARABLE, AcceptedFile, FailOn, MinEffect, WrittenAs, tell
 from schedgap.bench.suites.merge import merge
 from schedgap.instances.errors import SuiteError, one_line
 
@@ -40,8 +38,9 @@ def gate(
         ),
     ] = "",
     setup: Annotated[str, typer.Option("--setup", help="Shell command that readies the tree of BASE_REF.")] = "",
-    fail_on: FailOn = "quality",
-    min_effect: MinEffect = 0.001,
+    fail_on: FailOn = None,
+    min_effect: MinEffect = None,
+    accepted: AcceptedFile = None,
     form: WrittenAs = "markdown",
 ) -> None:
     """Run a suite at BASE_REF and here, in turn on this machine, and compare: 0 no worse, 1 worse, 4 nothing to compare.
@@ -77,7 +76,7 @@ def gate(
                     raise typer.Exit(NOT_COMPARABLE if side == base and code > 0 else code)
         for name in ("base", "new"):
             merge([Path(scratch) / name / str(part) for part in range(1, parts + 1)], out / name)
-    tell(out / "base", out / "new", fail_on, min_effect, form)
+    tell(out / "base", out / "new", fail_on, min_effect, accepted, form)
 
 
 def _run(command: list[str], folder: Path) -> int:

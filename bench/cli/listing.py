@@ -1,7 +1,5 @@
 """`schedgap list`: what there is to choose from; light, as `list suites` is asked for often."""
 
-# ruff: noqa: TC003 - typer reads the annotations when the program runs.
-
 from __future__ import annotations
 
 import json

@@ -1,18 +1,20 @@
 """Is NEW worse than BASE? Two directories of results, paired run by run; `docs/compare.md` says how it is decided.
 
-NEW of a comparison as figures for github-action-benchmark (`customSmallerIsBetter`), which keeps them by commit.
+NEW of a comparison as figures for github-action-benchmark (`customSmallerIsBetter`) and Bencher, which keep them by commit.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.comparison.allowed import Accepted, sort_out
 from schedgap.bench.comparison.findings import (
+    Estimate,
     Finding,
     MethodComparison,
     changed,
@@ -24,16 +26,10 @@ from schedgap.bench.comparison.findings import (
 )
 from schedgap.bench.comparison.pairs import Pair, judge_together, pair_up
 from schedgap.bench.records.journal import FILE_NAME, Lines, gc_paused
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record, Run
 from schedgap.bench.statistics.summary import counted_time, is_measured, shifted_geometric_mean
+from schedgap.bench.suites.collection import Gate
 from schedgap.bench.suites.results import Results, read_results
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from schedgap.bench.comparison.findings import Estimate
-    from schedgap.bench.records.runs import Record, Run
-
 
 MIN_EFFECT = 0.001
 # Of a list of names, this many are told.
@@ -62,13 +58,17 @@ class Side:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison:
-    """What came out. problem : why the sides cannot be compared; None if they can. regressions : the gravest first."""
+    """What came out. problem : why the sides cannot be compared; None if they can. regressions : the gravest first.
+
+    allowed : regressions that do not count (see `allowed.sort_out`).
+    """
 
     base: Side
     new: Side
     pairs: tuple[Pair, ...] = ()
     regressions: tuple[Finding, ...] = ()
     improvements: tuple[Finding, ...] = ()
+    allowed: tuple[Finding, ...] = ()
     methods: tuple[MethodComparison, ...] = ()
     notes: tuple[str, ...] = ()
     problem: str | None = None
@@ -95,12 +95,18 @@ class Comparison:
 
 @gc_paused()
 def compare(
-    base: str | Path, new: str | Path, *, min_effect: float = MIN_EFFECT, time_factor: float | None = None
+    base: str | Path,
+    new: str | Path,
+    *,
+    min_effect: float | None = None,
+    time_factor: float | None = None,
+    accepted: Sequence[Accepted] = (),
 ) -> Comparison:
     """Compare two directories of results.
 
-    min_effect : difference of gaps that counts where an answer depends on chance or on the clock; 0.001 is 0.1
-    percentage points. time_factor : a method this many times slower is a regression; None: times are told only.
+    min_effect : difference of gaps that counts where an answer depends on chance or on the clock; 0.001, 0.1 percentage
+    points, unless the suite of NEW says otherwise. time_factor : a method this many times slower is a regression; None: times
+    are told only. accepted : regressions that are told and do not count, beside those that the suite of NEW allows.
 
     Raises
     ------
@@ -119,13 +125,20 @@ def compare(
             )
             return Comparison(Side(folders[0]), Side(folders[1]), problem=problem)
         read.append(read_results(folder, lines))
-    return compare_results(*read, min_effect=min_effect, time_factor=time_factor)
+    return compare_results(*read, min_effect=min_effect, time_factor=time_factor, accepted=accepted)
 
 
 def compare_results(
-    base: Results, new: Results, *, min_effect: float = MIN_EFFECT, time_factor: float | None = None
+    base: Results,
+    new: Results,
+    *,
+    min_effect: float | None = None,
+    time_factor: float | None = None,
+    accepted: Sequence[Accepted] = (),
 ) -> Comparison:
     """Compare two sides that are read already; as `compare`. O(rows) apart from the bootstrap."""
+    gate = Gate() if new.suite is None else new.suite.gate
+    min_effect = next(each for each in (min_effect, gate.min_effect, MIN_EFFECT) if each is not None)
     sides = _side(base), _side(new)
     for name, results, side in zip(("BASE", "NEW"), (base, new), sides, strict=True):
         if not is_measured(results.records):
@@ -156,14 +169,16 @@ def compare_results(
     improvements += better_gaps
     for method in methods:
         regressions += slower_method(method, time_factor)
+    regressions, allowed, told = sort_out(regressions, gate.allowed, accepted)
     timeless = time_factor is not None and all(method.time is None for method in methods)
     return Comparison(
         *sides,
         tuple(pairs),
         tuple(sorted(regressions, key=gravity)),
         tuple(sorted(improvements, key=gravity)),
+        tuple(sorted(allowed, key=gravity)),
         tuple(methods),
-        tuple(_notes(base, new, pairs, methods)),
+        (*_notes(base, new, pairs, methods), *told),
         TIMELESS if timeless and not regressions else None,
         min_effect,
         time_factor,
@@ -285,32 +300,39 @@ def to_benchmark_json(comparison: Comparison) -> str:
     What is not known has no entry, nor has a mean of gaps some of which are to no bound; where nothing can be compared,
     there is none.
     """
-    records: dict[tuple[str, str], list[Record]] = defaultdict(list)
-    for pair in comparison.pairs:
-        if pair.new is not None:
-            records[pair.run.family, pair.run.label].append(pair.new)
+    sides = f"{comparison.base.directory} and {comparison.new.directory} compared"
     entries = [
-        entry
-        for method in comparison.methods
-        for entry in _entries(method, records[method.family, method.label], comparison)
+        {"name": f"{label}: {what}", "unit": unit, "value": value, "extra": f"{pairs} runs of {sides}{change}"}
+        for label, pairs, what, unit, value, change in _figures(comparison)
     ]
     return json.dumps(entries, indent=1, allow_nan=False) + "\n"
 
 
-def _entries(method: MethodComparison, records: list[Record], comparison: Comparison) -> Iterator[dict[str, Any]]:
-    side = f"{method.pairs} runs of {comparison.base.directory} and {comparison.new.directory} compared"
+def to_bencher_json(comparison: Comparison) -> str:
+    """Return the same figures in Bencher's metric format: a `value` by method and measure."""
+    metrics: dict[str, dict[str, dict[str, float]]] = {}
+    for label, _, what, _, value, _ in _figures(comparison):
+        measure = what.replace(" (sgm)", "").replace(" ", "-")
+        metrics.setdefault(label, {})[measure] = {"value": value}
+    return json.dumps(metrics, indent=1, allow_nan=False) + "\n"
 
-    def entry(what: str, unit: str, value: float, change: str) -> dict[str, Any]:
-        return {"name": f"{method.label}: {what}", "unit": unit, "value": value, "extra": f"{side}{change}"}
 
-    if method.gap_new is not None and not method.unbounded:
-        change = _interval("gap", method.gap, 100, " points")
-        yield entry("mean gap", "%", 100 * method.gap_new, change)
-    times = [time for record in records if (time := counted_time(record)) is not None]
-    time = shifted_geometric_mean(times)
-    if time is not None:
-        yield entry("time (sgm)", "s", time, _interval("time", method.time, 1, " times BASE's"))
-    yield entry("failed runs", "runs", sum(record.status in FAILED for record in records), "")
+def _figures(comparison: Comparison) -> Iterator[tuple[str, int, str, str, float, str]]:
+    """Yield method, pairs of runs, what it is, unit, value, and how it changed."""
+    records: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for pair in comparison.pairs:
+        if pair.new is not None:
+            records[pair.run.family, pair.run.label].append(pair.new)
+    for method in comparison.methods:
+        label, own = method.label, records[method.family, method.label]
+        if method.gap_new is not None and not method.unbounded:
+            change = _interval("gap", method.gap, 100, " points")
+            yield label, method.pairs, "mean gap", "%", 100 * method.gap_new, change
+        times = [time for record in own if (time := counted_time(record)) is not None]
+        time = shifted_geometric_mean(times)
+        if time is not None:
+            yield label, method.pairs, "time (sgm)", "s", time, _interval("time", method.time, 1, " times BASE's")
+        yield label, method.pairs, "failed runs", "runs", sum(record.status in FAILED for record in own), ""
 
 
 def _interval(what: str, estimate: Estimate | None, factor: float, unit: str) -> str:

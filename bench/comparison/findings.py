@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.comparison.pairs import Pair, distance, measure
-from schedgap.bench.records.runs import FAILED, Measurement
+from schedgap.bench.records.runs import FAILED, Measurement, Record, Run
 from schedgap.bench.statistics.paired import chance_above, mean_interval, sure_of
 from schedgap.bench.statistics.summary import Best, mean, verified_objective
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from schedgap.bench.records.runs import Record, Run
 
 
 class ChangeKind(StrEnum):
@@ -101,7 +97,7 @@ class Finding:
     base, new : the two values: of an objective or a bound, in the family's integer units; of a gap; else the two
     statuses; None of a time, and of what is missing. change : relative change of an objective or a bound, difference of
     gaps, ratio of times; None where there is none. interval : 95%, of `change`. reason : why a run ended as it did, or
-    what contradicts what.
+    what contradicts what. allowed : why it is told and does not fail the gate; None where it counts.
     """
 
     kind: ChangeKind
@@ -117,6 +113,7 @@ class Finding:
     change: float | None = None
     interval: tuple[float, float] | None = None
     reason: str | None = None
+    allowed: str | None = None
 
 
 def contradicting(run: Run, reason: str) -> Finding:

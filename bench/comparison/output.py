@@ -12,23 +12,20 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 from schedgap.bench.comparison import wording
-from schedgap.bench.comparison.comparison import Comparison, Verdict, to_benchmark_json
-from schedgap.bench.comparison.findings import Finding
+from schedgap.bench.comparison.comparison import Comparison, Side, Verdict, to_bencher_json, to_benchmark_json
+from schedgap.bench.comparison.findings import Finding, MethodComparison
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import FAILED
 from schedgap.bench.statistics.tables import Head, folded, in_percent, table_lines, terminal_width
 from schedgap.instances.errors import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from schedgap.bench.comparison.comparison import Side
-    from schedgap.bench.comparison.findings import MethodComparison
     from schedgap.bench.comparison.pairs import Pair
 
 
@@ -61,7 +58,12 @@ def to_tables(comparison: Comparison) -> str:
     if comparison.methods:
         rows = [method_cells(method) for method in comparison.methods]
         lines += table_lines(_title(comparison), METHODS, rows)
-    for title, findings in (("Improvements", comparison.improvements), ("Regressions", comparison.regressions)):
+    kinds = (
+        ("Improvements", comparison.improvements),
+        ("Allowed regressions", comparison.allowed),
+        ("Regressions", comparison.regressions),
+    )
+    for title, findings in kinds:
         if findings:
             heads, rows = finding_rows(findings[:SHOWN_FINDINGS])
             lines += [""] if lines else []
@@ -94,7 +96,7 @@ def _finding_cells(finding: Finding) -> tuple[str, ...]:
         wording.value(finding, finding.base),
         wording.value(finding, finding.new),
         wording.change(finding),
-        wording.short(finding.reason) if finding.reason else "",
+        "; ".join(wording.short(text) for text in (finding.allowed, finding.reason) if text),
     )
 
 
@@ -132,6 +134,8 @@ def to_markdown(comparison: Comparison) -> str:
     ]
     if comparison.regressions:
         lines += _findings(comparison.regressions)
+    if comparison.allowed:
+        lines += [f"Allowed regressions ({len(comparison.allowed)}):", "", *_findings(comparison.allowed)]
     if comparison.improvements:
         lines += _folded(f"Improvements ({len(comparison.improvements)})", _findings(comparison.improvements))
     if comparison.methods:
@@ -180,8 +184,8 @@ OVERALL = "all instances"
 def to_junit(comparison: Comparison) -> str:
     """Return the XML document.
 
-    Failures are regressions, an error says why nothing can be compared, skipped is what failed on both sides or is in
-    NEW only.
+    Failures are regressions, an error says why nothing can be compared, skipped is what failed on both sides, is in NEW
+    only, or is a regression that is allowed.
     """
     root = ElementTree.Element("testsuites", name="schedgap compare")
     if comparison.problem is not None:
@@ -189,7 +193,7 @@ def to_junit(comparison: Comparison) -> str:
         _child(case, "error", "not-comparable", wording.verdict(comparison))
     by_run: dict[tuple[str, str, str, int | None], Finding] = {}
     of_methods: dict[tuple[str, str], list[Finding]] = defaultdict(list)
-    for finding in comparison.regressions:
+    for finding in (*comparison.regressions, *comparison.allowed):
         key = (finding.family, finding.digest, finding.method, finding.seed)
         if finding.digest and key not in by_run:
             by_run[key] = finding
@@ -237,7 +241,10 @@ def _case(suite: ElementTree.Element, label: str, name: str) -> ElementTree.Elem
 
 def _fail(case: ElementTree.Element, finding: Finding) -> None:
     text = f"{finding.method} on {wording.about(finding)}: {wording.sentence(finding)}"
-    _child(case, "failure", str(finding.kind), text)
+    if finding.allowed is None:
+        _child(case, "failure", str(finding.kind), text)
+    else:
+        _child(case, "skipped", None, f"{text} ({finding.allowed})")
 
 
 def _child(case: ElementTree.Element, tag: str, kind: str | None, message: str) -> None:
@@ -252,7 +259,7 @@ def _clean(text: str) -> str:
 
 _FINDING = fields(Finding)
 SCHEMA = "schedgap/compare/1"
-Format = Literal["table", "markdown", "junit", "json", "benchmark-json"]
+Format = Literal["table", "markdown", "junit", "json", "benchmark-json", "bencher-json"]
 
 
 def render(comparison: Comparison, form: Format) -> str:
@@ -261,7 +268,13 @@ def render(comparison: Comparison, form: Format) -> str:
     load_families()
     if form == "json":
         return json.dumps(to_json(comparison), indent=1, allow_nan=False) + "\n"
-    formats = {"table": to_tables, "markdown": to_markdown, "junit": to_junit, "benchmark-json": to_benchmark_json}
+    formats = {
+        "table": to_tables,
+        "markdown": to_markdown,
+        "junit": to_junit,
+        "benchmark-json": to_benchmark_json,
+        "bencher-json": to_bencher_json,
+    }
     return formats[form](comparison)
 
 
@@ -278,6 +291,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "time_factor": comparison.time_factor,
         "regressions": [_finding(finding) for finding in comparison.regressions],
         "improvements": [_finding(finding) for finding in comparison.improvements],
+        "allowed": [_finding(finding) for finding in comparison.allowed],
         "methods": [_method(method) for method in comparison.methods],
         "notes": list(comparison.notes),
     }

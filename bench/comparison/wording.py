@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from schedgap.bench.comparison.comparison import Comparison, Verdict
-from schedgap.bench.comparison.findings import ChangeKind, Finding
+from schedgap.bench.comparison.findings import ChangeKind, Estimate, Finding, MethodComparison
 from schedgap.bench.statistics import tables
 from schedgap.bench.statistics.tables import NOTHING, percent
 from schedgap.instances.family import find_family
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schedgap.bench.comparison.findings import Estimate, MethodComparison
-
 
 # Of a reason, this much is told; the journal has all of it.
 SHOWN_REASON = 200
@@ -29,7 +23,8 @@ def verdict(comparison: Comparison) -> str:
         return f"Nothing to compare: {comparison.problem}"
     worse, better = len(comparison.regressions), len(comparison.improvements)
     found = _plural(worse, "regression") if worse else "No regression"
-    told = f"{found}, {_plural(better, 'improvement')} in {_plural(comparison.compared, 'pair')} of runs."
+    allowed = f", {len(comparison.allowed)} allowed" if comparison.allowed else ""
+    told = f"{found}{allowed}, {_plural(better, 'improvement')} in {_plural(comparison.compared, 'pair')} of runs."
     slow = slower(comparison)
     if not slow:
         return told

@@ -10,10 +10,11 @@ import threading
 import uuid
 from abc import abstractmethod
 from collections import OrderedDict
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.executors.execute import Executor, Performed, Setting, Task, Undone, close_pools, perform
 from schedgap.bench.isolation.messages import Answer
@@ -25,9 +26,6 @@ from schedgap.bench.records.host import host_facts, versions_of
 from schedgap.bench.records.runs import Measurement
 from schedgap.instances.errors import ExecutorError, MethodError
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
 
 # Seconds for a cluster to answer, and to have a worker.
 CONNECT_S = 10

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from schedgap.bench.executors.execute import ProcessExecutor
+from schedgap.bench.executors.execute import Executor, ProcessExecutor, Setting
 from schedgap.instances.errors import ExecutorError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from schedgap.bench.executors.execute import Executor, Setting
-
 
 EXECUTORS = ("process", "dask", "ray", "slurm")
 # What importing an engine's module may miss, by the engine.

@@ -8,25 +8,19 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.api import Progress, gap
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.suites.source import family_of
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.family import DEFAULT_FAMILY, find_family
+from schedgap.instances.family import DEFAULT_FAMILY, Cluster, Family, Shortage, find_family
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from schedgap.bench.records.runs import Record
-    from schedgap.instances.family import Cluster, Family, Shortage
-
 
 # Of prices an hour, so many make a month.
 MONTH_H, HOURLY = 730, "$/h"

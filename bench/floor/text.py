@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import groupby, zip_longest
-from typing import TYPE_CHECKING
 
-from schedgap.bench.floor.search import HOURLY, MONTH_H
+from schedgap.bench.floor.search import HOURLY, MONTH_H, Floor, Point
 from schedgap.bench.statistics.tables import NOTHING, Head, folded, in_percent, percent, table_lines, terminal_width
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from schedgap.bench.floor.search import Floor, Point
 
 # Rows of machines, notes of the import and steps of the plan that are shown; `floor.json` and `plan.json` have all.
 MOST_ROWS, MOST_NOTES, MOST_STEPS, MOST_PLACES = 20, 12, 3, 2

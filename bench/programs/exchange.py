@@ -21,7 +21,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -40,11 +40,8 @@ from schedgap.bench.programs.program import (
 from schedgap.instances.documents import inline_up_to
 from schedgap.instances.documents.json_files import arrays_beside
 from schedgap.instances.errors import SchedgapError
+from schedgap.instances.family import Family
 from schedgap.instances.method import Outcome, Status
-
-if TYPE_CHECKING:
-    from schedgap.instances.family import Family
-
 
 SCHEMA = "schedgap/answer/1"
 _NONE = b"null"

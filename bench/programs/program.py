@@ -14,18 +14,16 @@ import shlex
 import shutil
 import signal
 import subprocess
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.instances.documents.json_files import arrays_beside
 from schedgap.instances.documents.openings import open_given
 from schedgap.instances.errors import MethodError, SchedgapError
 from schedgap.instances.method import NAME, Method, Status, runs_elsewhere
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 class ProgramFailure(SchedgapError):

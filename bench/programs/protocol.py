@@ -6,18 +6,16 @@ Of an observation a program is told the fields that it asked for: all of them ea
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 
-from schedgap.bench.programs.program import ProgramFailure
+from schedgap.bench.programs.program import ProgramFailure, Terms
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from schedgap.bench.programs.program import Terms
     from schedgap.heuristics.player import Player
 
 SCHEMA = "schedgap/policy/1"

@@ -15,18 +15,15 @@ import subprocess
 import time
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from schedgap.bench.programs.exchange import solve
 from schedgap.bench.programs.program import MIB, Kind, Program, ProgramFailure, Terms, ended, start
 from schedgap.bench.programs.protocol import END, Greeting, Teller, hello, read_answer, read_greeting
 from schedgap.heuristics.player import Player, check_policy, play
 from schedgap.instances.errors import MethodError
+from schedgap.instances.family import Family
 from schedgap.instances.method import Outcome, Status
-
-if TYPE_CHECKING:
-    from schedgap.instances.family import Family
-
 
 _CHUNK = 2**16
 # What a program has left to exit by itself that was told that all is over, or that has closed a pipe.

@@ -7,6 +7,7 @@ is a method's word.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from schedgap.bench.records.runs import Record
 
 # Measures are floats: what two ways of summing may differ by.

@@ -7,18 +7,16 @@ import json
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import psutil
 
 from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.errors import JournalError, about_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 HOST_SCHEMA: Literal["schedgap/host/1"] = "schedgap/host/1"
 PACKAGES = ("schedgap", "numpy", "scipy", "numba", "highspy", "ortools", "pulp", "joblib")

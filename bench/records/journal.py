@@ -12,8 +12,10 @@ import gc
 import hashlib
 import json
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import Any, Self
 
 import msgspec
 
@@ -32,11 +34,6 @@ from schedgap.bench.records.runs import (
 )
 from schedgap.instances.documents.openings import lines_of, open_given, open_own
 from schedgap.instances.errors import JournalError, about_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
 
 _RUN_FIELDS, _MEASUREMENT_FIELDS = Run.__struct_fields__, Measurement.__struct_fields__
 _RUN = slice(1, 1 + len(_RUN_FIELDS))

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Container, Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
 from schedgap.instances.documents.openings import lines_of, open_given, open_own
 from schedgap.instances.errors import JournalError, about_file
 from schedgap.instances.picture import Bar, Curve, Picture, Split, Timetable
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-    from pathlib import Path
 
 FILE_NAME = "pictures.jsonl"
 # How lines begin, before the key and its closing quote.

@@ -14,18 +14,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 from msgspec.structs import asdict, replace
 
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 # Ends that give no figure of the method; they make `schedgap run` exit with 3. What a run had found before such an end is
 # of use all the same for what is known of its instance, unless it is invalid.

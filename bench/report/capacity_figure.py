@@ -8,6 +8,8 @@ import numpy as np
 from matplotlib.patches import Patch
 
 from schedgap.bench.report.figure_files import rendered
+from schedgap.instances.arrays import FloatArray, IntArray
+from schedgap.instances.placement import PlacementInstance
 from schedgap.instances.placement.model import NOWHERE, Placement, devices_of
 from schedgap.instances.placement.verify import moved
 
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from schedgap.bench.capacity import Capacity
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.placement import PlacementInstance
 
 STAYS, MOVES, NEW = "#555b63", "#c2571a", "#1f6fb2"
 KINDS = (("stays", STAYS), ("moved", MOVES), ("new", NEW))

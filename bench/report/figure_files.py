@@ -6,10 +6,11 @@ Figures of the report for `SuiteResult.plot`, which a notebook shows.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import matplotlib as mpl
 from matplotlib import figure as mpl_figure
@@ -18,16 +19,10 @@ from schedgap.bench.report.figures.drawing import draw
 from schedgap.bench.report.figures.maps import draw_map
 from schedgap.bench.report.figures.timetables import draw_timetables
 from schedgap.bench.report.files import refuse_existing, write_whole
-from schedgap.bench.report.page import build_content
+from schedgap.bench.report.page import Content, build_content
 from schedgap.bench.result import Drawing, GapResult, SuiteResult
 from schedgap.bench.suites.results import Results, read_hosts
 from schedgap.instances.errors import ReportError, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from schedgap.bench.report.page import Content
-
 
 Format = Literal["svg", "pdf", "png"]
 # Text stays text, so that it can be searched and set in the paper's own font; nothing depends on the day.

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from schedgap.instances.documents import json_files
 from schedgap.instances.errors import ReportError, about_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 
 def refuse_existing(paths: Iterable[Path], *, force: bool) -> None:

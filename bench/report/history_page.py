@@ -10,26 +10,19 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
+from pathlib import Path
 from statistics import median, mode
-from typing import TYPE_CHECKING
 
-from schedgap.bench.report.figures.drawing import DASHES, SHAPES, Axis, Figure, Marks, Series, mark
+from schedgap.bench.report.figures.drawing import DASHES, SHAPES, Axis, Figure, Marks, Series, Unit, mark
 from schedgap.bench.report.figures.packing import FigurePacker
 from schedgap.bench.report.files import refuse_existing, write_whole
 from schedgap.bench.report.page import PAGE_LIMIT, SCRIPTS, Fact, render
 from schedgap.bench.report.tables import seconds
-from schedgap.bench.statistics.history import MEAN_GAP, MEAN_OBJECTIVE, Entry, Step, find_steps
+from schedgap.bench.statistics.history import MEAN_GAP, MEAN_OBJECTIVE, Entry, MethodFigures, Step, find_steps
 from schedgap.bench.statistics.tables import measured, percent
 from schedgap.instances.errors import ReportError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from schedgap.bench.report.figures.drawing import Unit
-    from schedgap.bench.statistics.history import MethodFigures
-
 
 # Changes below these are none: of a gap, of another figure as a share of it, of a time as the logarithm of a ratio, and of
 # solved runs, so little that one run that is lost at the last of 500 entries is told.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from hashlib import sha256
 from importlib.resources import files
@@ -20,11 +21,12 @@ from markupsafe import Markup
 
 from schedgap.bench.records.journal import gc_paused
 from schedgap.bench.records.pictures import read_pictures
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.report.drilldown import (
     Drilldown,
     Failures,
     InstanceCurves,
+    InstanceView,
     PackedPictures,
     build_drilldown,
     build_failures,
@@ -35,7 +37,7 @@ from schedgap.bench.report.drilldown import (
 )
 from schedgap.bench.report.figures import build_figures
 from schedgap.bench.report.figures import drawing as palette
-from schedgap.bench.report.figures.drawing import DASHES, SHAPES, mark
+from schedgap.bench.report.figures.drawing import DASHES, SHAPES, Figure, mark
 from schedgap.bench.report.figures.packing import FigurePacker, build_curve_figures, drawn_instances
 from schedgap.bench.report.figures.selection import MAX_METHODS, Budget, Selection, clipped, select
 from schedgap.bench.report.figures.sweeps import build_sweeps
@@ -53,11 +55,6 @@ from schedgap.instances.errors import ReportError
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from schedgap.bench.records.runs import Record
-    from schedgap.bench.report.drilldown import InstanceView
-    from schedgap.bench.report.figures.drawing import Figure
     from schedgap.bench.suites.results import Results
     from schedgap.bench.suites.suite import Suite
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,12 @@ from msgspec.structs import asdict
 
 from schedgap.bench.report.figures.selection import Budget, clipped
 from schedgap.bench.statistics import tables as terminal
+from schedgap.instances.family import Family
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from schedgap.bench.records.runs import Record
     from schedgap.bench.statistics.headlines.headline import Column, Given, Headline
     from schedgap.bench.suites.results import Results
-    from schedgap.instances.family import Family
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,26 +7,22 @@ missing, and a column with one that these do not hold is text; texts and truth v
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import pandas as pd
 
 from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.records.runs import FAILED, Limits, Measurement, Run
+from schedgap.bench.records.runs import FAILED, Limits, Measurement, Record, Run
 from schedgap.bench.statistics.profiles import integrals
 from schedgap.bench.statistics.summary import Best, best_of, in_unit, is_optimal, verified_objective
 from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.errors import ReportError, about_file
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from schedgap.bench.records.runs import Record
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 TABLE_SCHEMA = "schedgap/table/1"

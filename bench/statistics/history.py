@@ -14,13 +14,16 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from schedgap.bench.records.pictures import ends_a_line
 from schedgap.bench.statistics.headlines.gap import OBJECTIVE, rows_of, time_of
@@ -42,11 +45,6 @@ from schedgap.instances.errors import JournalError, about_file
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
     from schedgap.bench.records.runs import Record
     from schedgap.bench.statistics.headlines.headline import Row
     from schedgap.bench.suites.results import Results

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,6 @@ from schedgap.bench.statistics.measure_rows import figure
 from schedgap.bench.statistics.profiles import with_ratios
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from schedgap.bench.records.runs import Record, Scalar
     from schedgap.bench.suites.collection import Map
 

@@ -6,20 +6,14 @@ What measures are, from where a family documents them: `name, name : text` in th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import fsum, isfinite
-from typing import TYPE_CHECKING
 
-from schedgap.bench.records.runs import FAILED
-from schedgap.instances.family import FAMILIES
+from schedgap.bench.records.runs import FAILED, Record, Run, Scalar
+from schedgap.instances.family import FAMILIES, Family
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from schedgap.bench.records.runs import Record, Run, Scalar
-    from schedgap.instances.family import Family
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,17 @@ How sure a mean is: the bootstrap interval of a mean over instances (Efron and T
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from scipy.special import stdtr
 
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
+from schedgap.instances.arrays import FloatArray
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from schedgap.bench.records.runs import Record
-    from schedgap.instances.arrays import FloatArray
 
 T = TypeVar("T")
 

@@ -22,28 +22,22 @@ run look at most as good, earlier, as it verifiably was when it ended.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.measure_rows import Line, figure
 from schedgap.bench.statistics.paired import problems
 from schedgap.bench.statistics.summary import Best, best_of, bounds_only, is_solved, mean, verified_objective
 from schedgap.instances.family import find_family
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from schedgap.bench.records.runs import Record
-
 
 # The clock's resolution, seconds: shorter times count as this, so that no ratio is by zero.
 RESOLUTION_S = 1e-6

@@ -5,9 +5,10 @@ What to read beside a paper's figures: where they come from, and whether the run
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.headlines.headline import by_group_and_label, is_same_method
 from schedgap.bench.statistics.measure_rows import figure
 from schedgap.bench.statistics.profiles import with_ratios
@@ -16,9 +17,6 @@ from schedgap.bench.statistics.tables import measured, readable
 from schedgap.instances.errors import SuiteError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from schedgap.bench.records.runs import Record
     from schedgap.bench.suites.collection import Setting
     from schedgap.bench.suites.suite import Suite
 

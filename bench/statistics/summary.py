@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.records.journal import gc_paused
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.paired import Contest, contests
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from schedgap.bench.records.runs import Record
 
 SHIFT_S = 1.0
 # The other usual shift: seconds below it hardly count.

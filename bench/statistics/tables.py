@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.summary import by_ending, reason_of
 from schedgap.instances.family import find_family
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from schedgap.bench.records.runs import Record
 
 # Of a file or a pipe, which wrap nothing; COLUMNS goes before it.
 PLAIN_WIDTH = 320

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import SuiteError
@@ -67,6 +67,34 @@ class Setting(_Strict):
     def holds(self, value: float) -> bool:
         """Return whether a mean is within the bounds."""
         return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+
+
+class Allowed(_Strict):
+    """Regressions that are told and do not fail the gate.
+
+    method, instance, group, what : which, as patterns with * and ?; `what` is a kind of finding, such as objective or time.
+    change : only up to so much, 0.01 for 1%; of a mean gap 1 percentage point; None for any change.
+    """
+
+    method: str = "*"
+    instance: str = "*"
+    group: str = "*"
+    what: str = "*"
+    change: Annotated[float, Field(gt=0)] | None = None
+    reason: Annotated[str, Field(min_length=1)]
+
+    @property
+    def told(self) -> str:
+        """Why a finding does not fail the gate."""
+        return f"allowed by the suite: {self.reason}"
+
+
+class Gate(_Strict):
+    """What makes a regression of a suite, where the command line does not say: see `compare`'s options of these names."""
+
+    min_effect: Annotated[float, Field(ge=0, le=1)] | None = None
+    fail_on: str | None = None
+    allowed: list[Allowed] = []
 
 
 class Sweep(_Strict):

@@ -12,7 +12,17 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_v
 from schedgap.bench.plugins.families import load_family
 from schedgap.bench.programs.program import Program, programs_among, resolved
 from schedgap.bench.records.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, MAX_TIME_LIMIT_S, MAX_WALL_S, Limits
-from schedgap.bench.suites.collection import STRICT, Collection, Listed, Map, Reference, Setting, Sweep, with_tables
+from schedgap.bench.suites.collection import (
+    STRICT,
+    Collection,
+    Gate,
+    Listed,
+    Map,
+    Reference,
+    Setting,
+    Sweep,
+    with_tables,
+)
 from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.suites.source import Source
 from schedgap.instances.documents.json_files import first_problem
@@ -174,6 +184,7 @@ class Suite(_Strict):
     map: list[Map] = []
     programs: list[ProgramBlock] = []
     search: SearchBlock = SearchBlock()
+    gate: Gate = Gate()
 
     @model_validator(mode="after")
     def _has_instances(self) -> Suite:

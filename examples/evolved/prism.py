@@ -152,19 +152,23 @@ def volume(instance: PrismInstance) -> Fraction:
     return Fraction(int(weights.sum()), scale * left) if left > 0 else FULL
 
 
-def measures(instance: PrismInstance, solution: PrismSolution) -> dict[str, float]:
-    """Return `pressure`, and `points`: LB's 100 sqrt((RR - x) / (RR - V)), RR of round robin, V the volume bound."""
-    worst, least = pressure(instance, solution.model2gpu), volume(instance)
+def measures(instance: PrismInstance, _: PrismSolution) -> dict[str, float]:
+    """Return what LB's points are measured between: the pressures of round robin and of the volume bound."""
     turns = pressure(instance, round_robin(instance).model2gpu)
-    share = (turns - worst) / (turns - least) if turns > least else Fraction(1)
-    return {"pressure": float(worst), "points": 100 * math.sqrt(max(share, Fraction(0)))}
+    return {"round_robin": float(turns), "volume": float(volume(instance))}
 
 
 def native_score(runs: Sequence[Scored]) -> dict[str, float]:
-    """Return SKY's and LB's score. A failed run makes SKY's 0, as an invalid placement does there, and has no points."""
+    """Return SKY's score, 1 / mean + 1, and LB's, the mean of 100 sqrt((RR - x) / (RR - V)). A failed run makes 0 of both."""
     worst = [run.objective for run in runs if run.objective is not None]
-    sky = len(runs) * ONE / sum(worst) + 1 if worst and len(worst) == len(runs) else 0.0
-    return {"sky": sky, "leaderboard": math.fsum(run.measures.get("points", 0.0) for run in runs) / max(len(runs), 1)}
+    if not worst or len(worst) < len(runs):
+        return {"sky": 0.0, "leaderboard": 0.0}
+    ends = [(run.measures["round_robin"], run.measures["volume"]) for run in runs if run.measures]
+    shares = [
+        (high - x / ONE) / (high - low) if high > low else 1.0 for x, (high, low) in zip(worst, ends, strict=False)
+    ]
+    points = math.fsum(100 * math.sqrt(max(share, 0.0)) for share in shares)
+    return {"sky": len(runs) * ONE / sum(worst) + 1, "leaderboard": points / len(runs)}
 
 
 PRISM = register_family(

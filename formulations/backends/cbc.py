@@ -16,7 +16,7 @@ import time
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array, csc_array
@@ -24,12 +24,9 @@ from scipy.sparse import coo_array, csc_array
 from schedgap.formulations.backends.contract import SolveLimits, objective_of, whole
 from schedgap.formulations.export import write_mps
 from schedgap.formulations.linear_model import LinearModel, ModelResult
+from schedgap.instances.arrays import FloatArray
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray
-
 
 # CBC prunes what is not better than its incumbent by this much; the default of 1e-5 would be 10 micro-dollars.
 INCREMENT = 1e-7

@@ -13,20 +13,14 @@ so a solver's tolerances cannot falsify it; only the rounding of the sums can, w
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.arrays import FloatArray, first_true
+from schedgap.formulations.linear_model import LinearModel, ModelResult
+from schedgap.instances.arrays import BoolArray, FloatArray, first_true
 from schedgap.instances.errors import BackendError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schedgap.formulations.linear_model import LinearModel, ModelResult
-    from schedgap.instances.arrays import BoolArray
-
 
 # Solvers accept integers to 1e-6 of their own scaling.
 INTEGRALITY_TOLERANCE = 1e-5

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +23,6 @@ from schedgap.formulations.linear_model import LinearModel, ModelPoint, ModelRes
 from schedgap.formulations.separable import EXACT
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 # CP-SAT reports objectives as doubles: beyond this they are no longer exact.
 MAX_OBJECTIVE = 2**52

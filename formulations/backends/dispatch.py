@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from schedgap.formulations.backends import cbc, cp_sat, highs, ortools_linear
 from schedgap.formulations.backends.contract import Backend, SolveLimits, lp_bound
@@ -14,10 +14,6 @@ from schedgap.formulations.linear_model import LinearModel, ModelResult
 from schedgap.formulations.separable import separated
 from schedgap.instances.errors import BackendError, did_you_mean
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 
 MIP = {"mip": True, "warm_start": True, "mip_bound": True}
 LP = {"lp": True, "duals": True}

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import highspy
 import numpy as np
+from numpy.typing import ArrayLike
 
 from schedgap.formulations.backends.highs import run
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.errors import BackendError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,17 +6,13 @@ the way to an aim just above the best bound asks for, and steps that follow each
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from schedgap.instances.arrays import FloatArray
 
-    from schedgap.instances.arrays import FloatArray
-
-    # Returns the next prices, or None for none: of prices, what they prove, and a subgradient there.
-    Rule = Callable[[FloatArray, float, FloatArray], FloatArray | None]
+Rule = Callable[[FloatArray, float, FloatArray], FloatArray | None]
 
 
 def ascend(

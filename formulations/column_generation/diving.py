@@ -7,14 +7,13 @@ leaves out the column that it fixed there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from schedgap.formulations.backends.highs_lp import LpSolution
-    from schedgap.formulations.column_generation.master import Master
-    from schedgap.instances.arrays import FloatArray, IntArray
+from schedgap.formulations.backends.highs_lp import LpSolution
+from schedgap.formulations.column_generation.master import Master
+from schedgap.instances.arrays import FloatArray, IntArray
 
 # A cutoff above the cost of any solution.
 NO_CUTOFF = 2**62

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from schedgap.formulations.backends.highs_lp import LpSolution
-    from schedgap.instances.arrays import FloatArray
+from schedgap.formulations.backends.highs_lp import LpSolution
+from schedgap.instances.arrays import FloatArray
 
 
 class Program(Protocol):

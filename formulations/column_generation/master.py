@@ -10,15 +10,12 @@ The other rows are the problem's: what is rented, kept, moved, cut off. Money is
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 # Columns that there is room for at first, what leaving an item out costs in prices of the dearest machine, and the share of its
 # price that a column has to gain.

@@ -20,23 +20,19 @@ is the size of the tableau (`MOST_ENTRIES`), as a pivot touches all of it. Equal
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from schedgap.formulations.fairness.levels.fluid import groups_of
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.fairness.fair_point import ExactCut, FairPoint
 from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
 from schedgap.instances.fairness.shares import exact_fitting, exact_scale, exact_values
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import IntArray
-
 
 # Pivots in a row that raise nothing after which the rule is one that cannot go in circles (Bland, 1977).
 PATIENCE = 30

@@ -8,22 +8,18 @@ of tasks, and so another measure of it, is that of one fair point of several.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import schedgap.formulations.fairness.fair_point  # noqa: F401 - finds the fair point
+from schedgap.instances.arrays import FloatArray
 from schedgap.instances.errors import BackendError, MethodError, VerifyError
 from schedgap.instances.fairness.model import FAMILY, NOTIONS, FairnessInstance
 from schedgap.instances.fairness.shares import share_of_a_task
 from schedgap.instances.fairness.verify import FAIR, fair_point, shares_of, verify
 from schedgap.instances.method import Outcome, Status, method
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from schedgap.instances.arrays import FloatArray
 
 # The part of its share by which a user has to gain for a false report to pay: ten times what a certificate leaves open.
 PAYS = 1e-6

@@ -33,10 +33,11 @@ shares found are right at any size. The certificate is in floating point: where 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -54,9 +55,6 @@ from schedgap.instances.fairness.model import (
 from schedgap.instances.fairness.shares import exact_fitting, exact_scale, exact_values
 from schedgap.instances.fairness.verify import FAIR
 from schedgap.instances.method import Outcome, Status, method
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True, eq=False)

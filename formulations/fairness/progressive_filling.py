@@ -49,8 +49,8 @@ row of its own. Other notions of a share than Eunomia's take the place of Equati
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import coo_array, csc_array
@@ -58,17 +58,12 @@ from scipy.sparse import coo_array, csc_array
 from schedgap.formulations.backends import solve
 from schedgap.formulations.fairness.fair_point import settled
 from schedgap.formulations.linear_model import LinearModel
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.errors import BackendError
 from schedgap.instances.fairness.model import FAMILY, UNLIMITED, Certificate, FairnessInstance, allocation_of
 from schedgap.instances.fairness.shares import share_of_a_task
 from schedgap.instances.fairness.verify import FAIR
 from schedgap.instances.method import Outcome, Status, method
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-
 
 # T; a power of two, which changes no digit.
 SCALE = 2.0**12

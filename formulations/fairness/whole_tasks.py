@@ -24,23 +24,19 @@ import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import schedgap.formulations.fairness.fair_point  # noqa: F401 - finds the fair shares
 from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.linear_model import Rows
+from schedgap.formulations.linear_model import LinearModel, Rows
 from schedgap.instances.arrays import FloatArray, IntArray, ranges
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.fairness.model import FAMILY, TASK, UNLIMITED, FairnessAllocation, FairnessInstance
 from schedgap.instances.fairness.shares import share_of_a_task
 from schedgap.instances.fairness.verify import FAIR, fair_shares
 from schedgap.instances.method import Outcome, Status, method
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
 
 # Whole variables beyond which no solver gets anywhere.
 MOST_VARIABLES = 20_000

@@ -8,15 +8,11 @@ Rows        z[p, t] >= z[p, t + 1];  sum over p of P(p, end of p) <= L for each 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.linear_model import Rows
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import IntArray
+from schedgap.formulations.linear_model import LinearModel, Rows
+from schedgap.instances.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

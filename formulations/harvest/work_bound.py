@@ -28,17 +28,13 @@ import heapq
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.harvest.kernels_work import earliest_ends, leased_levels, most_done, most_used, segments
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, Status, method
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-
 
 # Up to so many cores, it is worth knowing which sums of sizes there are.
 MAX_SUMS = 1_000_000

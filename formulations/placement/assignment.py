@@ -19,23 +19,26 @@ A pod that may not move stays. Equal pods are counted, not named, so that equal 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.linear_model import Rows, improving, is_feasible, proven_cost, whole_claims
+from schedgap.formulations.linear_model import LinearModel, Rows, improving, is_feasible, proven_cost, whole_claims
 from schedgap.formulations.separable import inseparable
-from schedgap.instances.arrays import ranges
+from schedgap.instances.arrays import FloatArray, IntArray, ranges
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.placement.model import ANY, FAMILY, NO_GANG, NOWHERE, ONE, Placement, devices_of
+from schedgap.instances.placement.model import (
+    ANY,
+    FAMILY,
+    NO_GANG,
+    NOWHERE,
+    ONE,
+    Placement,
+    PlacementInstance,
+    devices_of,
+)
 from schedgap.instances.placement.verify import verify
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.placement.model import PlacementInstance
 
 HANDLES = ("running", "gangs", "slices")
 MAX_VARIABLES = 200_000

@@ -7,13 +7,13 @@ neither has a row wrong (`schedgap run --audit` compares them).
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES
 from schedgap.formulations.backends.cbc import give_values, read_program
 from schedgap.formulations.export import model_builder
+from schedgap.formulations.linear_model import LinearModel
 from schedgap.formulations.placement.assignment import (
     HANDLES,
     AssignmentProgram,
@@ -21,13 +21,9 @@ from schedgap.formulations.placement.assignment import (
     solved,
     too_many_variables,
 )
+from schedgap.instances.arrays import FloatArray
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.placement.model import ANY, FAMILY, ONE, PlacementInstance
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.placement.model import Placement
+from schedgap.instances.placement.model import ANY, FAMILY, ONE, Placement, PlacementInstance
 
 # Stating as many takes a second.
 MAX_VARIABLES = 20_000

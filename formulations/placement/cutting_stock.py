@@ -13,23 +13,18 @@ from __future__ import annotations
 
 import operator
 import time
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from schedgap.formulations.placement.packing import Pricing, allocated_percent, certificate, packing_of
+from schedgap.formulations.placement.packing import Packing, Pricing, allocated_percent, certificate, packing_of
 from schedgap.formulations.placement.relaxation import Relaxation, by_gpu
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.placement.measures import MARKS, PERCENT
-from schedgap.instances.placement.model import FAMILY
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.formulations.placement.packing import Packing
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.placement.model import PlacementInstance
+from schedgap.instances.placement.model import FAMILY, PlacementInstance
 
 
 class SingleGpus:

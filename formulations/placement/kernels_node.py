@@ -8,14 +8,12 @@ on each GPU, pods of whole GPUs on the first of theirs, and those without in the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.jit import kernel
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 
 class Items(NamedTuple):

@@ -19,19 +19,15 @@ from __future__ import annotations
 
 import time
 from math import lcm
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.linear_model import Rows, proven_cost
 from schedgap.formulations.placement.assignment import HANDLES, gangs_of, objective_step
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.placement.model import ANY, FAMILY, NOWHERE, ONE, devices_of
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.placement.model import PlacementInstance
+from schedgap.instances.placement.model import ANY, FAMILY, NOWHERE, ONE, PlacementInstance, devices_of
 
 # More of anything than there is.
 MANY = 2**40

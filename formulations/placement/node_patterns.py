@@ -7,21 +7,17 @@ duals come from `relaxation`, placements from `packer`. Prices begin at those of
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from schedgap.formulations.placement.cutting_stock import SingleGpus
 from schedgap.formulations.placement.packer import Packer, placed
-from schedgap.formulations.placement.packing import allocated_percent, certificate, packing_of
+from schedgap.formulations.placement.packing import Packing, allocated_percent, certificate, packing_of
 from schedgap.formulations.placement.relaxation import Relaxation
 from schedgap.instances.method import Found, Outcome, method, untold
-from schedgap.instances.placement.model import FAMILY
+from schedgap.instances.placement.model import FAMILY, PlacementInstance
 from schedgap.instances.placement.verify import verify
-
-if TYPE_CHECKING:
-    from schedgap.formulations.placement.packing import Packing
-    from schedgap.instances.placement.model import PlacementInstance
 
 # Parts of the time limit for the first bound, and for columns where a placement is asked for, too.
 FIRST, COLUMNS = 0.2, 0.5

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.placement.relaxation import key_of
-from schedgap.instances.placement.model import NOWHERE, ONE, Placement, devices_of
+from schedgap.formulations.placement.packing import Packing
+from schedgap.formulations.placement.relaxation import Relaxation, key_of
+from schedgap.instances.arrays import IntArray
+from schedgap.instances.placement.model import NOWHERE, ONE, Placement, PlacementInstance, devices_of
 from schedgap.instances.placement.room import room_of
-
-if TYPE_CHECKING:
-    from schedgap.formulations.placement.packing import Packing
-    from schedgap.formulations.placement.relaxation import Relaxation
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.placement.model import PlacementInstance
 
 # States that a search for a content looks at; the most nodes that are packed again, and by how much prices change for that.
 # Seconds that a content takes to be put on nodes. Rounds without gain after which it ends, more of them a node, and at most.

@@ -17,20 +17,16 @@ most so often, and where slices of divided GPUs may start: all of these only add
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from schedgap.formulations.placement.kernels_node import Items, search, tune
-from schedgap.instances.placement.model import ONE
+from schedgap.instances.arrays import BoolArray, IntArray
+from schedgap.instances.placement.model import ONE, PlacementInstance
 from schedgap.instances.placement.room import room_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.placement.model import PlacementInstance
 
 # Bits of the dearest price of a pod, and of what a pod that must be placed is worth more than the dearest value.
 BITS, FORCED_BITS = 36, 4

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.backends.highs_lp import LpSolution
 from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.column_generation.master import Master
-from schedgap.formulations.placement.packing import Pricing
+from schedgap.formulations.placement.packing import Packing, Pricing
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.placement.model import ONE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.formulations.backends.highs_lp import LpSolution
-    from schedgap.formulations.placement.packing import Packing
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 # How much of the centre is in the duals that are priced, and by what part of a thousandth a column has to improve the master.
 SMOOTHING, GAIN = 0.8, 1e-7

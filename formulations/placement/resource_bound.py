@@ -14,21 +14,14 @@ of its value and of what it takes of any type that fits it, and all nodes what i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.linear_model import Rows
-from schedgap.formulations.placement.packing import allocated_percent, certificate, packing_of
+from schedgap.formulations.linear_model import LinearModel, Rows
+from schedgap.formulations.placement.packing import Packing, allocated_percent, certificate, packing_of
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.placement.model import FAMILY, ONE
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.formulations.placement.packing import Packing
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.placement.model import PlacementInstance
+from schedgap.instances.placement.model import FAMILY, ONE, PlacementInstance
 
 # Prices are whole multiples of 2^-40 thousandths of the value's unit for one unit of a resource.
 SCALE = 2**40

@@ -26,7 +26,7 @@ coefficients under 2^21 (2 TiB in MiB), and prices, in multiples of theirs, up t
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.linear_model import (
     INFEASIBLE_SOLUTION,
+    LinearModel,
     Rows,
     improving,
     is_feasible,
@@ -42,15 +43,12 @@ from schedgap.formulations.linear_model import (
 )
 from schedgap.formulations.provisioning.limits import claimed, classes_apart, without_interference
 from schedgap.formulations.separable import inseparable
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import price_step, verify
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 # HiGHS needs some 200 bytes an entry in its branch and bound; 8 million keep it within a small machine's memory.
 MAX_ENTRIES = 8_000_000

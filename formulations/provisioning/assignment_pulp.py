@@ -8,24 +8,21 @@ some nanoseconds.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES
 from schedgap.formulations.backends.cbc import give_values, read_program
 from schedgap.formulations.export import model_builder
+from schedgap.formulations.linear_model import LinearModel
 from schedgap.formulations.provisioning.assignment import demand_groups, solved, too_many_entries
 from schedgap.formulations.provisioning.limits import classes_apart, without_interference
+from schedgap.instances.arrays import FloatArray
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import price_step
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import FloatArray
 
 # Stating as many takes 3 s and 200 MB; arrays take 0.1 s.
 MAX_ENTRIES = 400_000

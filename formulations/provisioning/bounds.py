@@ -35,26 +35,22 @@ from __future__ import annotations
 import math
 import time
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from schedgap.formulations.export import model_builder
+from schedgap.formulations.linear_model import LinearModel
 from schedgap.formulations.provisioning.assignment import demand_groups
 from schedgap.formulations.provisioning.limits import classes_apart, fewest_machines, hardest_apart
 from schedgap.formulations.provisioning.resource_bound import Block, block_bound, block_model
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import BoolArray, IntArray, first_true
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Outcome, find_method, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK
 from schedgap.instances.provisioning.verify import price_step
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import BoolArray, IntArray
-
 
 Row: TypeAlias = "tuple[IntArray, int]"
 SHARES = 8

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.formulations.provisioning.kernels_types import Catalogue
-
-if TYPE_CHECKING:
-    from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.provisioning.model import ProvisioningInstance
 
 
 def catalogue_of(instance: ProvisioningInstance) -> Catalogue:

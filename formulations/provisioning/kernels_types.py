@@ -5,12 +5,10 @@ Letters: C classes, R resources, K machine types, F families.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.jit import kernel
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 # More than any machine has: the load of a class on a family on which it may not run.
 FORBIDDEN = 2**62

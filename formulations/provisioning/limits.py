@@ -16,20 +16,16 @@ those of the classes that need the most machines of all that fit the same types.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.method import Status
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.pricing import NANO
 from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import objective
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.solution import Provisioning
 
 
 def classes_apart(instance: ProvisioningInstance) -> IntArray:

@@ -19,7 +19,7 @@ without limits is one, too, and its solution is taken where it keeps to them.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 from schedgap.formulations.provisioning.column_generation.column_generation import ColumnGeneration
 from schedgap.formulations.provisioning.column_generation.column_generation import supported as can_price
@@ -33,12 +33,8 @@ from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.method import REGISTRY, Found, Outcome, Status, method, untold
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK, anew, keeping, unlimited
+from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import verify
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from schedgap.instances.provisioning.solution import Provisioning
 
 UNLIMITED_S = 60.0
 # Those that know stocks and moves.

@@ -20,20 +20,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.linear_model import Rows
+from schedgap.formulations.linear_model import LinearModel, Rows
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.verify import price_step
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # Prices are whole multiples of 2^-40 micro-dollars for one unit of a row.
 PRICE_SCALE = 2**40

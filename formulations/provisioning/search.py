@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from schedgap.formulations.provisioning.limits import claimed
-from schedgap.instances.method import Incumbent, Outcome, untold
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from schedgap.instances.method import Found
-    from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.method import Found, Incumbent, Outcome, untold
+from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.provisioning.solution import Provisioning
 
 
 def restoring(found: Found, restore: Callable[[Provisioning], Provisioning]) -> Found:

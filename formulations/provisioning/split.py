@@ -7,8 +7,6 @@ objective less that bound, in exact arithmetic. Dearer prices prove more, but ev
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.formulations.gap_split import SPLITTERS
@@ -19,11 +17,9 @@ from schedgap.instances.picture import Loss, Split
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.pricing import NANO
+from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import objective
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from schedgap.instances.provisioning.solution import Provisioning
 
 # More classes than these have no prices within the seconds that a picture may take.
 MAX_CLASSES, TIME_LIMIT_S = 400, 0.5

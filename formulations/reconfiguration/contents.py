@@ -9,7 +9,6 @@ What the bounds assume of interference: that throughputs are products of pairs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +17,7 @@ from schedgap.formulations.reconfiguration.kernels_items import Candidates
 from schedgap.formulations.reconfiguration.limits import NANO, too_dear
 from schedgap.instances.arrays import FloatArray, IntArray, locked_ints
 from schedgap.instances.errors import InstanceError
-
-if TYPE_CHECKING:
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 
 def products_of_pairs(instance: ReconfigurationInstance) -> str | None:

@@ -11,8 +11,6 @@ Letters: N items, R resources, W workloads, G groups, M rows of resource prices.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.formulations.reconfiguration.kernels_items import (
@@ -23,10 +21,8 @@ from schedgap.formulations.reconfiguration.kernels_items import (
     best_items,
     fitting,
 )
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.jit import kernel
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 THOUSAND = 1000
 NOT_RUNNING = -1

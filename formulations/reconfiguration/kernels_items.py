@@ -8,16 +8,14 @@ Letters: N items, R resources, W workloads, G groups, M rows of resource prices.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.jit import kernel
 from schedgap.instances.kernels.sort import argsort
 from schedgap.instances.provisioning.kernels import improve_multipliers
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 # Rates are whole millionths.
 RATE_UNIT = 1_000_000

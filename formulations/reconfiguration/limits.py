@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from schedgap.formulations.reconfiguration.kernels_items import FAR, RATE_UNIT
+from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 from schedgap.instances.units import NANO as NANO
-
-if TYPE_CHECKING:
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 # Prices are nano-dollars (1e-3 micro-dollars) an hour.
 LARGEST = (1 << 62) - 1

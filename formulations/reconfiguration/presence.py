@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.reconfiguration.model import MAX_TIME_S, ReconfigurationInstance
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,22 +27,18 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
 from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items, useful
 from schedgap.formulations.reconfiguration.kernels_contents import NOT_RUNNING
 from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.formulations.reconfiguration.presence import start_up_s
 from schedgap.formulations.reconfiguration.work_prices import NANO_DOLLARS
-
-if TYPE_CHECKING:
-    from schedgap.formulations.backends.highs_lp import LpSolution
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+from schedgap.instances.arrays import FloatArray, IntArray
+from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 # Violations below this share of a price are not looked for.
 TOLERANCE = 2e-5

@@ -13,7 +13,6 @@ bits for every instance that `limits` lets pass. Beyond that the instance is uns
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,13 +20,10 @@ from schedgap.formulations.reconfiguration.contents import boundable
 from schedgap.formulations.reconfiguration.presence import Spells, spells
 from schedgap.formulations.reconfiguration.spell_prices import SpellPricer, window_s
 from schedgap.formulations.reconfiguration.work_prices import micro_dollars, work_prices, work_s
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.moves import RUNNING, STOCK
 from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-
 
 # Shares that are tried, the best on the Alibaba trace first; all of them only where there is little to price. Share 0
 # is presence alone: so, time allowing, no bound of this module is better than `bound-progress`.

@@ -15,22 +15,18 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends.highs_lp import GrowingLp
+from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
 from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items, boundable, useful
 from schedgap.formulations.reconfiguration.limits import NANO
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.moves import RUNNING, STOCK
 from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
 from schedgap.instances.units import HOUR_S
-
-if TYPE_CHECKING:
-    from schedgap.formulations.backends.highs_lp import LpSolution
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 MICRO = 1e6
 # A dollar, in amounts of the bound: linear programs work in dollars an hour.

@@ -27,14 +27,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends.dispatch import solve
 from schedgap.formulations.fairness.fair_point import find_fair_point
-from schedgap.formulations.linear_model import Rows, proven_cost
+from schedgap.formulations.linear_model import LinearModel, Rows, proven_cost
 from schedgap.formulations.sharing.work_bound import alone_ms, bound_work, slots_of
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import BackendError, MethodError, VerifyError
 from schedgap.instances.fairness.fair_point import FairPoint, check_fair_point
 from schedgap.instances.fairness.model import ONE
@@ -46,10 +46,6 @@ from schedgap.instances.sharing.simulator.simulator import NODES, OFFERS, TIES, 
 from schedgap.instances.sharing.snapshot import as_users
 from schedgap.instances.sharing.verify import ends_ms
 from schedgap.instances.units import SECOND_MS
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 
 @method("fair-point-every", family=FAMILY, choices={"nodes": NODES, "ties": TIES, "offers": OFFERS})

@@ -18,21 +18,18 @@ the schedule by arrival with the bound of `bound-work`, with the reason.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends.cp_sat import MAX_OBJECTIVE
 from schedgap.formulations.backends.scheduling import PlacementProblem, solve_placement, twins
 from schedgap.formulations.sharing.work_bound import Pools, alone_ms, bound_work, pools_of
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.fairness.model import ONE
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.sharing.model import FAMILY, SharingInstance, SharingSchedule
 from schedgap.instances.sharing.simulator.simulator import Simulator
 from schedgap.instances.sharing.verify import verify
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 # Products of time and capacity are 64-bit integers in CP-SAT.
 MAX_AREA = 2**62

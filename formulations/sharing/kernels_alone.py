@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 from schedgap.instances.jit import kernel
-
-if TYPE_CHECKING:
-    import numpy as np
 
 # Rates beyond this one are taken for it: it does all the work that an instance may have (2^52 ms, times ONE) in a millisecond.
 FASTEST = 2**62

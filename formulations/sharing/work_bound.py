@@ -28,22 +28,18 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.sharing.kernels_alone import longest_alone
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.fairness.model import ONE
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.sharing.model import FAMILY, SharingInstance
 from schedgap.instances.units import SECOND_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import IntArray
 
 
 def alone_ms(instance: SharingInstance) -> IntArray:

@@ -11,36 +11,24 @@ alone, so the work that overflows a queue of s C b (`kernels_fluid`) must be ren
 the least rent per core of any job; memory and jobs' shapes are left out.
 
 Work is summed in 63 bits, and an instance with more than `MAX_WORK` of it is refused; amounts are Python's integers and
-fractions. So the bound is a proof at every size that is not refused. The linear program is solved in floats, and only
-its duals are taken, whose bound is computed anew in fractions: it is a proof whatever they are.
+fractions. So the bound is a proof at every size that is not refused.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends import BACKENDS, LP_BACKENDS, solve
-from schedgap.formulations.export import model_builder
-from schedgap.formulations.linear_model import Rows
 from schedgap.formulations.waiting.kernels_fluid import overflow
 from schedgap.formulations.waiting.models import Scaled, scale
-from schedgap.instances.errors import MethodError
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.method import Outcome, Status, method
-from schedgap.instances.units import DOLLAR, HOUR_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 # Work is summed in 63 bits.
 MAX_WORK = 2**61
-# Beyond that back ends refuse numbers, or take them for infinite.
-MAX_FLOAT = 1e14
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,109 +106,3 @@ def bound_demand_curve(instance: WaitingInstance) -> Outcome:
         status=Status.NO_SOLUTION,
         details={"machines": machines},
     )
-
-
-def nobody_waits(instance: WaitingInstance) -> str | None:
-    """Return None, or that jobs may wait."""
-    return None if instance.max_wait_us == 0 else "lets jobs wait; this program is for max_wait_us = 0"
-
-
-@model_builder("demand-curve-lp", family=FAMILY)
-def build(instance: WaitingInstance) -> LinearModel:
-    """Build the linear program of the demand curve; dollars and machines.
-
-    Sets        l distinct levels of demand, in use for time[l]
-    Variables   S machines;  U[l] >= 0 cores rented at level l
-    Minimise    price x horizon x S + sum_l rent x time[l] U[l]
-    Rows        U[l] + C S >= level[l]
-    """
-    scaled = scale(instance)
-    curve = demand_curve(scaled)
-    if isinstance(curve, str):
-        raise MethodError(f"{instance.name} {curve}.")
-    if not scaled.num_jobs:
-        raise MethodError(f"{instance.name} has no job that fits a fixed machine, so there is no such curve.")
-    levels, time = _levels(curve)
-    number = np.arange(levels.shape[0])
-    rows = Rows(levels.shape[0] + 1)
-    fixed = np.zeros_like(number)
-    rows.add("level", (number, number + 1, 1.0), (number, fixed, instance.machine_cores), lower=levels)
-    dollars = scaled.unit_us / HOUR_US / DOLLAR
-    return rows.model(
-        f"demand-curve-{instance.name}",
-        np.concatenate(([instance.fixed_price * scaled.horizon], float(curve.rent) * time)) * dollars,
-        # Finite, so that any duals give a bound.
-        np.concatenate(([-(-levels[-1] // instance.machine_cores)], levels)),
-        DOLLAR,
-        integral=np.arange(rows.num_variables) == 0,
-    )
-
-
-@method(
-    "demand-curve-lp",
-    family=FAMILY,
-    supports=nobody_waits,
-    bounds=True,
-    choices={"backend": tuple(name for name in LP_BACKENDS if BACKENDS[name].duals)},
-)
-def demand_curve_lp(
-    instance: WaitingInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"
-) -> Outcome:
-    """Bound the cost by the demand curve as a linear program: a second way to what `bound-demand-curve` finds."""
-    scaled = scale(instance)
-    curve = demand_curve(scaled)
-    if isinstance(curve, str):
-        return Outcome(status=Status.UNSUPPORTED, details={"reason": curve})
-    if not scaled.num_jobs:
-        return Outcome(bound=scaled.objective(scaled.always_rented), status=Status.NO_SOLUTION, backend=backend)
-    model = build(instance)
-    largest = max(float(np.abs(values).max(initial=0)) for values in (model.cost, model.row_lower, model.matrix.data))
-    if largest > MAX_FLOAT:
-        reason = f"has numbers up to {largest:.3g}, which floats do not tell apart; use bound-demand-curve"
-        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
-    found = solve(model, backend, time_limit_s=time_limit_s, threads=threads, relax=True)
-    details: dict[str, float | str] = {} if found.x is None else {"machines": float(found.x[0])}
-    if found.unproven is not None:
-        details["reason"] = found.unproven
-    bound = None
-    if found.row_duals is not None:
-        amount = bound_of_duals(curve, found.row_duals)
-        # Rounded down, since the duals are rounded; the other part is rounded up.
-        bound = amount.numerator * scaled.unit_us // (amount.denominator * HOUR_US)
-        bound += scaled.objective(scaled.always_rented)
-    return Outcome(
-        bound=bound,
-        status=Status.NO_SOLUTION,
-        solve_s=found.solve_s,
-        backend=backend,
-        details=details,
-    )
-
-
-def bound_of_duals(curve: DemandCurve, duals: FloatArray) -> Fraction:
-    """Return the amount that duals of the program's rows, in dollars, prove: in fractions, whatever they are.
-
-    With 0 <= y[l] <= rent x time[l], every S >= 0 costs at least
-
-        sum_l y[l] level[l] + S (price x horizon - C sum_l y[l])
-
-    and where the last part is negative, no more than all machines that are ever needed are worth buying. No cost is below 0.
-    """
-    instance = curve.scaled.instance
-    levels, time = _levels(curve)
-    dollars = Fraction(curve.scaled.unit_us, HOUR_US * DOLLAR)
-    prices = [
-        max(Fraction(0), min(Fraction(dual) / dollars, curve.rent * length))
-        for dual, length in zip(duals.tolist(), time.tolist(), strict=True)
-    ]
-    worth = sum((price * level for price, level in zip(prices, levels.tolist(), strict=True)), Fraction(0))
-    left: Fraction = instance.fixed_price * curve.scaled.horizon - instance.machine_cores * sum(prices)
-    return max(Fraction(0), worth + min(Fraction(0), left) * -(-int(levels[-1]) // instance.machine_cores))
-
-
-def _levels(curve: DemandCurve) -> tuple[IntArray, IntArray]:
-    """Return the distinct levels of demand, ascending, and for how long each is asked for."""
-    levels, which = np.unique(curve.cores, return_inverse=True)
-    time = np.zeros(levels.shape[0], np.int64)
-    np.add.at(time, which.reshape(-1), np.diff(curve.moments))
-    return levels, time

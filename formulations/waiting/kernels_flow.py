@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from schedgap.instances.jit import kernel
-
-if TYPE_CHECKING:
-    import numpy as np
 
 FAR = 2**62
 # How a path came to a node: from the one before, or from the one after, where units idled.

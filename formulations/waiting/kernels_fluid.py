@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 from schedgap.instances.jit import kernel
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @kernel

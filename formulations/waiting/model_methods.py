@@ -9,28 +9,22 @@ Predictions in floats, which prove nothing at any size and claim nothing.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import numpy as np
 
-from schedgap.formulations.waiting import interval_model as selective
 from schedgap.formulations.waiting import models
+from schedgap.formulations.waiting.models import Prediction
+from schedgap.instances.arrays import FloatArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 from schedgap.instances.waiting.objective import SPOT_PRICE, rent_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    from schedgap.formulations.waiting.models import Prediction
-    from schedgap.instances.arrays import FloatArray
-
-    # From servers, arrival rate, service rate and discount to the prediction.
-    Model: TypeAlias = Callable[[FloatArray, float, float, float], Prediction]
+Model: TypeAlias = Callable[[FloatArray, float, float, float], Prediction]
 
 OPTIMAL = -1
 MINUTE_US = 60 * SECOND_US
@@ -272,10 +266,10 @@ _register(
     "model-ajw-t", models.ajw_t, "All Jobs Wait - Threshold, predicted by M/M/s with reneging.", wait_limit_s=900.0
 )
 _register("model-sww", models.sww, "Short Waits Wait, predicted by M/M/s with balking.", wait_limit_s=900.0)
-_register("model-ljw", selective.ljw, "Long Jobs Wait, predicted by an approximate M/G/s.", short_s=180.0)
+_register("model-ljw", models.ljw, "Long Jobs Wait, predicted by an approximate M/G/s.", short_s=180.0)
 _register(
     "model-compound",
-    selective.compound,
+    models.compound,
     "Compound waiting policy, predicted by an approximate M/G/s with balking.",
     wait_limit_s=900.0,
     short_s=180.0,

@@ -12,7 +12,7 @@ Rows        sum_{t, m} x[j, t, m] <= 1                                      for 
             L >= sum_{t, m} x[j, t, m] (t + runtime - horizon)              for each job that may end so late
             P[m] >= L - L_max (1 - Y[m])
 
-Columns and rows are limited; a longer window is for `interval-model` or the bounds.
+Columns and rows are limited; a longer window is for the bounds.
 
 A back end computes in floats, with tolerances. Its claims are believed where these cannot swallow a unit: sizes are
 divided by their common divisor, and no row may have numbers too far apart (`separable`); amounts count steps of their
@@ -31,24 +31,19 @@ import math
 import time
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.linear_model import INFEASIBLE_SOLUTION, Rows, is_feasible, trusted
+from schedgap.formulations.linear_model import INFEASIBLE_SOLUTION, LinearModel, Rows, is_feasible, trusted
 from schedgap.formulations.separable import inseparable
 from schedgap.formulations.waiting.models import Scaled, scale
-from schedgap.instances.arrays import IntArray, ranges
+from schedgap.instances.arrays import BoolArray, IntArray, ranges
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.waiting.model import FAMILY, RENTED, WaitingInstance, WaitingSchedule
 from schedgap.instances.waiting.verify import verify
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import BoolArray
 
 
 def slots_per_machine(instance: WaitingInstance) -> int | None:
@@ -211,9 +206,9 @@ def too_large(found: Windows) -> str | None:
     starts = (found.latest - found.scaled.submit + 1).astype(np.float64)
     entries = float((starts * (found.scaled.runtime + 2)).sum()) * kinds
     if entries > MAX_ENTRIES:
-        return f"has some {entries:.3g} starts x runtimes in units of {found.scaled.unit_us} us; use interval-model"
+        return f"has some {entries:.3g} starts x runtimes in units of {found.scaled.unit_us} us; use bound-fluid"
     if float(found.rents.sum(dtype=np.float64)) > MAX_AMOUNT:
-        return "has amounts that floats do not hold; use interval-model"
+        return "has amounts that floats do not hold; use bound-fluid"
     return None
 
 
@@ -335,7 +330,7 @@ def time_indexed(
     model = time_indexed_model(found, cols)
     reason = inseparable(model)
     if reason is not None:
-        return Outcome(status=Status.UNSUPPORTED, details={"reason": f"{reason}; use interval-model"})
+        return Outcome(status=Status.UNSUPPORTED, details={"reason": f"{reason}; use bound-fluid"})
     built = time.perf_counter()
     left_s = None if time_limit_s is None else time_limit_s - (built - begun)
     result = solve(model, backend, time_limit_s=left_s, threads=threads)

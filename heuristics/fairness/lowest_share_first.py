@@ -17,10 +17,11 @@ and each user passes each machine once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.fairness.model import (
     FAMILY,
@@ -37,10 +38,6 @@ from schedgap.instances.fairness.verify import fair_point
 from schedgap.instances.jit import inlined_kernel, lean_kernel
 from schedgap.instances.kernels.rounding import rounded
 from schedgap.instances.method import Outcome, Status, method
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
-
 
 # Returned where the caller's arrays hold no more tasks.
 FULL = -1

@@ -28,21 +28,17 @@ that come are bad or all alike, nothing is given back.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from schedgap.instances.arrays import record, records
+from schedgap.instances.arrays import FloatArray, Records, record, records
 from schedgap.instances.errors import MethodError
+from schedgap.instances.harvest.model import HarvestInstance
 from schedgap.instances.harvest.simulator.leases import decommission, request
 from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, SHRANK, WAITS, State
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import mixed
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, Records
-    from schedgap.instances.harvest.model import HarvestInstance
-
 
 FEATURES = 6
 # Of the logistic function before anything is seen, and the precision of that; the last SAMPLES hours are learned from.

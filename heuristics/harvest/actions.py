@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -13,13 +13,9 @@ from schedgap.heuristics.player import Whole
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import MAX_TOTAL_MS, NO_CHECKPOINTS
 from schedgap.instances.harvest.simulator.leases import decommission, request
+from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.harvest.simulator.state import DRAINING, LEASED, NOBODY, NOT_LEASED, RUNS_NOW, WAITS
 from schedgap.instances.units import MINUTE_MS, SECOND_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.harvest.simulator.simulator import Simulator
 
 FORMS = "a list of (task, vm) or (task, vm, checkpoint_every_ms), a Decision, or None"
 

@@ -5,9 +5,10 @@ The Oracle (section 4.1) sees all changes of the VMs that come, and plans nothin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from schedgap.heuristics.harvest.slacksched.kernels_match import left_ms
+from schedgap.instances.arrays import IntArray, Records
 from schedgap.instances.harvest.simulator.events import HAPPENED, advance, has_room, lasts_ms, place, work_left
 from schedgap.instances.harvest.simulator.plain import checkpoints_every, is_refused, list_fitting, refuse
 from schedgap.instances.harvest.simulator.state import NOBODY, State
@@ -15,9 +16,6 @@ from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import below
 from schedgap.instances.units import NEVER
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray, Records
 
 
 @lean_kernel

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from schedgap.instances.arrays import BoolArray, IntArray, locked
+from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.harvest.simulator.state import DRAINING, GREW, LEASED, NOBODY, NOT_LEASED, WAITS
-
-if TYPE_CHECKING:
-    from schedgap.instances.harvest.simulator.simulator import Simulator
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,8 @@ again if VMs come that it requests.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from schedgap.heuristics.harvest.acquisition import ACQUIRERS, SCALINGS, acquisition
 from schedgap.heuristics.harvest.actions import Actions, DecisionDocument
@@ -27,9 +28,6 @@ from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.method import Outcome, Status
 from schedgap.instances.units import SECOND_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Player:

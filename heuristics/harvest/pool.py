@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from schedgap.heuristics.harvest.acquisition import ACQUIRERS, SCALINGS, acquisition
 from schedgap.instances.errors import MethodError
+from schedgap.instances.harvest.model import HarvestInstance
 from schedgap.instances.harvest.simulator.simulator import Simulator
+from schedgap.instances.harvest.simulator.state import State
 from schedgap.instances.method import Outcome, Status
 from schedgap.instances.units import SECOND_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from schedgap.instances.harvest.model import HarvestInstance
-    from schedgap.instances.harvest.simulator.state import State
-
 
 LONGEST_S = 10**9
 

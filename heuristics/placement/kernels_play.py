@@ -5,8 +5,6 @@ Scores are kept for each class of pods; those of nodes that have changed since a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.heuristics.placement.kernels_scores import (
@@ -17,15 +15,13 @@ from schedgap.heuristics.placement.kernels_scores import (
     ONE,
     PWR_FGD,
     RANDOM,
+    Rule,
     evaluate,
     fragment,
 )
+from schedgap.heuristics.placement.state import State
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import below
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.placement.kernels_scores import Rule
-    from schedgap.heuristics.placement.state import State
 
 NOWHERE = NO_GANG = -1
 BLOCK = 64

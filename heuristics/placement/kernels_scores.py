@@ -9,12 +9,10 @@ kubernetes/kubernetes, `pkg/scheduler/framework/plugins/noderesources`. Volcano:
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from schedgap.heuristics.placement.state import State
 from schedgap.instances.jit import inner_kernel, lean_kernel
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.placement.state import State
 
 ONE = 1000
 NONE = -math.inf

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
+from schedgap.instances.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

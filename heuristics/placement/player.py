@@ -14,23 +14,19 @@ policy answers `(node, gpus)`. Pods that run stay where they are. When a pod of 
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from schedgap.heuristics.placement.observation import Mix, Nodes, Observation
 from schedgap.heuristics.player import Whole, policy_decorator
-from schedgap.instances.arrays import first_true, locked
+from schedgap.instances.arrays import BoolArray, IntArray, first_true, locked
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome
 from schedgap.instances.placement.model import FAMILY, NO_GANG, NOWHERE, Placement, PlacementInstance
 from schedgap.instances.placement.room import room_of
 from schedgap.instances.units import shown_amount
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from schedgap.instances.arrays import BoolArray, IntArray
 
 
 class Player:

@@ -5,7 +5,7 @@ A pod that fits somewhere is never refused. Pods that run stay where they are. A
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 from schedgap.heuristics.placement import kernels_scores as scores
 from schedgap.heuristics.placement.kernels_play import play
@@ -14,9 +14,6 @@ from schedgap.heuristics.placement.state import state_of
 from schedgap.instances.method import method
 from schedgap.instances.placement.model import FAMILY, Placement, PlacementInstance
 from schedgap.instances.placement.power import is_known
-
-if TYPE_CHECKING:
-    import numpy as np
 
 HANDLED = ("running", "gangs")
 STRATEGIES = {

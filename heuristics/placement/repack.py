@@ -10,20 +10,25 @@ pod without a place looks at `NODES` of them, and so does each that leaves for i
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.method import Outcome, method
-from schedgap.instances.placement.model import ANY, FAMILY, NO_GANG, NOWHERE, ONE, Placement, devices_of
+from schedgap.instances.placement.model import (
+    ANY,
+    FAMILY,
+    NO_GANG,
+    NOWHERE,
+    ONE,
+    Placement,
+    PlacementInstance,
+    devices_of,
+)
 from schedgap.instances.placement.room import open_start, room_of
 from schedgap.instances.placement.verify import verify
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.placement.model import PlacementInstance
 
 # Nodes that are looked at for one pod, and how deep pods that leave make others leave.
 NODES, DEPTH = 40, 2

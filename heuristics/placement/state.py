@@ -5,19 +5,15 @@ Letters: N nodes, T node types, G the most GPUs of a node, R resources, C pod cl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from schedgap.heuristics.placement.kernels_prices import hole_prices
-from schedgap.instances.arrays import records
-from schedgap.instances.placement.model import NOWHERE, ONE
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, Records, records
+from schedgap.instances.placement.model import NOWHERE, ONE, PlacementInstance
 from schedgap.instances.placement.power import watts_by_type
 from schedgap.instances.placement.room import room_of
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, Records
-    from schedgap.instances.placement.model import PlacementInstance
 
 # Scores of so many pairs of a class and a node are kept: half a GiB.
 MOST_SCORES = 2**26

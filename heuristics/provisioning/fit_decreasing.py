@@ -7,22 +7,17 @@ Synergy on one snapshot, as Eva's evaluation implements it (section 6.1).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.heuristics.provisioning.full_reconfiguration.full_reconfiguration import throughput_table
 from schedgap.heuristics.provisioning.kernels_fit import Apart, Beside, Placed, place_in_turn, synergy_place
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import PER_MACHINE
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
-
 
 ORDERS = ("dot-product", "l2", "sum")
 OPENS = ("dense", "reservation")

@@ -6,16 +6,13 @@ What can be rented.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from schedgap.heuristics.player import Whole
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.errors import MethodError
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

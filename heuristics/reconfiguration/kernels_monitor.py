@@ -7,16 +7,12 @@ share a key with probability 2**-64: below 1e-9 for a hundred thousand entries.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.jit import inner_kernel, kernel, lean_kernel
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 # Of `Table.count`: the number of entries, and how often the table has changed. No `record`: Python reads it at every plan, which
 # takes it 0.1 us of this and 2 us of that.

@@ -7,17 +7,15 @@ Which tasks are on which machine, and what they are worth together, compiled.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from schedgap.heuristics.reconfiguration.kernels_monitor import Table, find
 from schedgap.heuristics.reconfiguration.kernels_player import Catalogue, Present, aligned, normalised
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.jit import inner_kernel, kernel
 from schedgap.instances.kernels.sort import argsort
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 
 @kernel

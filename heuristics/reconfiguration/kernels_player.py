@@ -5,17 +5,15 @@ What can be rented, what there is to place, and a plan in the making, in the for
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.jit import inner_kernel, kernel
 from schedgap.instances.reconfiguration.simulator.plans import apply_plan, release, rent
 from schedgap.instances.reconfiguration.simulator.rates import RATE_ONE, rate_beside
 from schedgap.instances.reconfiguration.simulator.state import ACTIVE, MIGRATING, QUEUED, State
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 
 class Catalogue(NamedTuple):

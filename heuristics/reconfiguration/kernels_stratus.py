@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from schedgap.heuristics.reconfiguration.kernels_player import Catalogue, Present
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.jit import inner_kernel, kernel
 from schedgap.instances.kernels.sort import argsort
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.kernels_player import Catalogue, Present
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 
 class Fleet(NamedTuple):

@@ -8,7 +8,6 @@ cluster-autoscaler over time: kubernetes/autoscaler, cluster-autoscaler-release-
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,10 +31,8 @@ from schedgap.heuristics.provisioning.kubernetes.state import GONE
 from schedgap.heuristics.reconfiguration.actions import ELSEWHERE, Plan
 from schedgap.heuristics.reconfiguration.observation import MIGRATING, Observation
 from schedgap.heuristics.reconfiguration.player import policy
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.provisioning.running import ANY_NUMBER
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

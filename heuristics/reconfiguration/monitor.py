@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from schedgap.heuristics.reconfiguration.kernels_monitor import COUNTS, Table, observe, rehash, throughput_beside
+from schedgap.heuristics.reconfiguration.observation import Observation
 from schedgap.instances.errors import MethodError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.heuristics.reconfiguration.observation import Observation
 
 SEMANTICS = ("artifact", "paper")
 FIRST_CLASSES, FIRST_SLOTS = 16, 256

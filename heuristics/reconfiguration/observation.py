@@ -6,17 +6,13 @@ An observation in the form that the compiled packing rules take.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from schedgap.heuristics.reconfiguration.actions import Draft
+from schedgap.heuristics.reconfiguration.actions import Draft, Market
 from schedgap.heuristics.reconfiguration.kernels_player import Catalogue, Present
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.reconfiguration.actions import Market
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 QUEUED, MIGRATING, EXECUTING = 0, 1, 2
 

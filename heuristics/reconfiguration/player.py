@@ -12,7 +12,8 @@ A policy is a function from what is visible to a plan:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,10 +38,6 @@ from schedgap.instances.reconfiguration.simulator.plans import stock_left
 from schedgap.instances.reconfiguration.simulator.simulator import Simulator, what_is_wrong
 from schedgap.instances.reconfiguration.simulator.state import DONE, FINE, NO_MACHINE
 from schedgap.instances.reconfiguration.simulator.state import RUNNING as PROGRESSES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 # So many plans after the last arrival in which nobody was moved, nothing was rented and nobody progressed: it stays so.
 STUCK_PLANS = 10_000

@@ -9,8 +9,6 @@ Synergy, as Eva's evaluation adapts it (section 6.1): best fit on rented machine
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.heuristics.reconfiguration.actions import Plan
@@ -19,10 +17,8 @@ from schedgap.heuristics.reconfiguration.kernels_stratus import stratus_plan
 from schedgap.heuristics.reconfiguration.monitor import SEMANTICS, ThroughputMonitor
 from schedgap.heuristics.reconfiguration.observation import MIGRATING, Observation, catalogue_of, present_of
 from schedgap.heuristics.reconfiguration.player import policy
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.units import resource_scale
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
 
 
 @policy("no-packing", handles=("stock",))

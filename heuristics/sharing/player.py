@@ -16,7 +16,8 @@ What a policy answers to an offer, the job that the machine serves, and its chec
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,9 +32,6 @@ from schedgap.instances.sharing.model import FAMILY, SharingInstance
 from schedgap.instances.sharing.simulator.simulator import Simulator
 from schedgap.instances.sharing.snapshot import as_users
 from schedgap.instances.units import SECOND_MS, shown_amount
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def checked_job(answer: object, simulator: Simulator, machine: int, present: IntArray) -> int:

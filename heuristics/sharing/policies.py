@@ -7,19 +7,15 @@ The papers leave open in which order machines are offered and what breaks ties; 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.instances.arrays import first_true
 from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.method import flattened, method
-from schedgap.instances.sharing.model import FAMILY, SharingInstance
+from schedgap.instances.sharing.model import FAMILY, SharingInstance, SharingSchedule
 from schedgap.instances.sharing.simulator.simulator import NODES, OFFERS, TIES, Simulator
 from schedgap.instances.sharing.snapshot import as_users
-
-if TYPE_CHECKING:
-    from schedgap.instances.sharing.model import SharingSchedule
 
 FITTING = ("fluid", "whole")
 CHOICES = {"nodes": NODES, "ties": TIES, "offers": OFFERS}

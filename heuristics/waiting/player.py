@@ -24,8 +24,9 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 import numpy as np
@@ -41,9 +42,6 @@ from schedgap.instances.units import SECOND_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 from schedgap.instances.waiting.simulator.simulator import Simulator
 from schedgap.instances.waiting.verify import MAX_MACHINES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)

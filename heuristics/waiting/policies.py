@@ -35,11 +35,14 @@ paper assumes for Short Waits Wait: so a job that would wait longer rents at onc
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from schedgap.heuristics.waiting.compiled.simulator import FIT, SCHEDULING, SEMANTICS, Policy
+import numpy as np
+
+from schedgap.heuristics.waiting.compiled.simulator import FIT, SCHEDULING, SEMANTICS, CompiledSimulator, Policy
 from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.heuristics.waiting.thresholds import DAY_S, SHORT_S, Thresholds
 from schedgap.instances.errors import MethodError
@@ -48,14 +51,6 @@ from schedgap.instances.units import HOUR_US, NEVER, SECOND_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
 from schedgap.instances.waiting.objective import costs, rounded_up
 from schedgap.instances.waiting.verify import MAX_MACHINES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator
-
 
 # Numbers tried between two neighbours of the best so far.
 POINTS = 7

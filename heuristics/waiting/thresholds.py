@@ -11,24 +11,19 @@ policy buys its own best number of machines, unless that is given.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator
+from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator, Policy
 from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.units import DOLLAR, SECOND_US
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schedgap.heuristics.waiting.compiled.simulator import Policy
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.waiting.model import WaitingInstance
+from schedgap.instances.waiting.model import WaitingInstance
 
 TUNED = -1
 COARSE = (1.0, 1 / 16, 16.0)

@@ -5,13 +5,14 @@ Parts of documents that are tables: rows, columns, and either of them stored in 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NotRequired, TypeVar
+from typing import Annotated, Any, Generic, Literal, NotRequired, TypeVar
 
 import numpy as np
 from pydantic import Field as Constraint
@@ -31,9 +32,6 @@ from schedgap.instances.documents.json_files import (
     write_document,
 )
 from schedgap.instances.errors import InstanceError, SchedgapError, SolutionError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 Instance = TypeVar("Instance")
 Solution = TypeVar("Solution")

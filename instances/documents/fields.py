@@ -8,23 +8,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import GenericAlias
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired, Protocol, TypeAlias
+from typing import Annotated, Any, NotRequired, Protocol, TypeAlias
 
 import numpy as np
 from pydantic import Field as Constraint
 from typing_extensions import TypedDict
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import FloatArray, first_true
 from schedgap.instances.documents.json_files import STRICT, Amount, Positive, from_units, to_units
+from schedgap.instances.errors import SchedgapError
 from schedgap.instances.units import resource_scales
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.errors import SchedgapError
-
 
 REQUIRED: Any = object()
 Given: TypeAlias = Mapping[str, Any]

@@ -17,24 +17,19 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TypeVar
+from typing import Annotated, Any, BinaryIO, TypeVar
 
 import numpy as np
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.documents.openings import open_given, open_new, read_given
 from schedgap.instances.errors import SchedgapError, SolutionError, about_file, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from pydantic import BaseModel
-
-    from schedgap.instances.arrays import IntArray
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 Amount = Annotated[float, Field(ge=0)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, AnyStr, BinaryIO, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from io import BufferedReader
 
 # Far beyond any document that is read as a whole, and any line of what is read by lines.

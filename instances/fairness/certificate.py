@@ -37,18 +37,13 @@ Prices raised by a common factor that mends the worst of it are another certific
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, first_true
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from schedgap.instances.fairness.model import Certificate
+from schedgap.instances.fairness.model import UNLIMITED, Certificate, FairnessInstance
 
 # What is proven: no feasible allocation gives a user more than this part of its share more, unless somebody loses who
 # has no more than it, up to the same part.

@@ -15,17 +15,14 @@ One moment of Eunomia's macro-benchmark: 100 machines of ten speeds, and jobs wi
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.draws import drawn, generator, shuffled
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import ONE, UNLIMITED, FairnessInstance
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-
 
 # Shares of machines with each value: instruction set, kernel, Ethernet, number of disks.
 DRAWN_ATTRIBUTES = {

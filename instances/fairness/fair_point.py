@@ -13,22 +13,17 @@ has to believe it.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.fairness.model import TASK, UNLIMITED, FairnessAllocation, FairnessInstance, allocation_of
 from schedgap.instances.fairness.shares import exact_fitting, exact_scale, exact_values
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from schedgap.instances.arrays import FloatArray
-
 
 # Of fewer units an amount is rounded up: to the nearest unit would be off by more than a part of 10^-8 of it.
 FEW_UNITS = 10**8

@@ -15,12 +15,14 @@ Amounts are in tasks, as exact decimals: a number, or text where a number of 15 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 import numpy as np
 from pydantic import Field as Constraint
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.documents import (
     Amount,
     Amounts,
@@ -29,9 +31,11 @@ from schedgap.instances.documents import (
     Count,
     Custom,
     Field,
+    Given,
     Index,
     InstanceDocument,
     Lookup,
+    Place,
     Positive,
     RowPart,
     Rows,
@@ -55,13 +59,6 @@ from schedgap.instances.fairness.model import (
     FairnessInstance,
     shown_tasks,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.documents import Given, Place
-
 
 # At the head of the document. A machine class's performance is that of users who give none of their own.
 SHARED_MACHINES = (

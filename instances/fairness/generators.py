@@ -10,17 +10,15 @@ whatever the options are: instances of one seed differ in nothing but what the o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import ONE, UNLIMITED, FairnessInstance
 from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import GIB_MIB
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 
 def alice_bob(*, notion: str = "eunomia") -> FairnessInstance:

@@ -5,10 +5,9 @@ An allocation as a picture: a machine of each class as a bar with its users' par
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray
 from schedgap.instances.fairness.model import (
     ONE,
     SPREAD,
@@ -22,10 +21,6 @@ from schedgap.instances.fairness.shares import share_of_a_task
 from schedgap.instances.fairness.verify import FAIR, WORST, fair_shares, shares_of
 from schedgap.instances.picture import MAX_BARS, MAX_POINTS, Bar, Curve, Part, Picture
 from schedgap.instances.units import resource_scales
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray
-
 
 # A user is below its fair share where it is short of more than this part of it.
 BELOW = 0.01

@@ -7,10 +7,12 @@ An allocation of machines to users, a solution of the fairness problem, with the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from schedgap.instances.arrays import (
     BoolArray,
@@ -25,11 +27,6 @@ from schedgap.instances.arrays import (
 )
 from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.model import InstanceModel, check_names, check_shapes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
 
 FAMILY = "fairness"
 SCHEMA = "schedgap/fairness/1"

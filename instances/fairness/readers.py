@@ -8,18 +8,16 @@ and G3 are undisclosed: speeds here are assumed.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.csv_table import read_rows, whole_number
 from schedgap.instances.documents.json_files import from_units, to_units
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import ONE, UNLIMITED, FairnessInstance
 from schedgap.instances.units import GIB_MIB
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
 
 Users = Literal["request", "pod"]
 Weights = Literal["equal", "tasks"]

@@ -15,17 +15,13 @@ Shares in exact fractions: what `shares` has in floating point.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray
 from schedgap.instances.fairness.model import ONE, FairnessInstance
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import FloatArray
 
 
 def share_of_a_task(instance: FairnessInstance, notion: str = "") -> FloatArray:

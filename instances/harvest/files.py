@@ -11,7 +11,8 @@ Above 10,000 runs and leases their columns go to an `.npz` file beside the JSON 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NotRequired
 
 import numpy as np
 from pydantic import Field as Constraint
@@ -22,13 +23,16 @@ from schedgap.instances.documents import (
     Columns,
     Count,
     Field,
+    Given,
     Index,
     InstanceDocument,
+    Place,
     Positive,
     RowPart,
     Rows,
     SolutionDocument,
     Stored,
+    Table,
     Value,
     optional_names,
 )
@@ -43,12 +47,6 @@ from schedgap.instances.harvest.model import (
     HarvestSchedule,
 )
 from schedgap.instances.units import DOLLAR, GIB_MIB, SECOND_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.documents import Given, Place, Table
-
 
 # Pairs of seconds and cores.
 Events = Annotated[list[tuple[Amount, Index]], Constraint(min_length=1)]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from schedgap.instances.jit import inner_kernel, lean_kernel
-
-if TYPE_CHECKING:
-    import numpy as np
 
 # What `follow_runs` finds. OVERLAPS: a run starts before another of its task has ended, and one takes checkpoints.
 # TOO_LONG: it lasts longer than it takes to complete the task. GOES_ON: it ends after the task was complete.

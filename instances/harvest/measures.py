@@ -6,11 +6,11 @@ A schedule as a picture: what each VM did when, cores over time, work lost, and 
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.harvest.model import NO_CHECKPOINTS, HarvestInstance
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
+from schedgap.instances.harvest.model import NO_CHECKPOINTS, HarvestInstance, HarvestSchedule
 from schedgap.instances.harvest.stability import Steps, last_at, leased_steps, offered_load, pool_quality, vm_figures
 from schedgap.instances.harvest.verify import ends_ms, job_times_ms, run_results
 from schedgap.instances.on_use import ModuleOnUse
@@ -30,11 +30,6 @@ from schedgap.instances.picture import (
     timetable,
 )
 from schedgap.instances.units import DOLLAR, HOUR_MS, SECOND_MS
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.harvest.model import HarvestSchedule
-
 
 simulation = ModuleOnUse("schedgap.instances.harvest.simulator.simulator")
 

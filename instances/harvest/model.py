@@ -9,8 +9,8 @@ A schedule of a harvest instance: every run of every task, and the VMs that were
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, 
 from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
 from schedgap.instances.units import HOUR_MS, SECOND_MS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def check_events(

@@ -19,10 +19,10 @@ import json
 import zlib
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.documents.openings import MOST_BYTES, read_given
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.datacentre import SERVERS, replayed
@@ -32,13 +32,10 @@ from schedgap.instances.harvest.generators.quick import fixed_pool
 from schedgap.instances.harvest.generators.vms import MEMORY_MIB_PER_CORE, Batches, Vms
 from schedgap.instances.harvest.generators.wind import WIND, WindOptions
 from schedgap.instances.harvest.generators.workloads import CHANGES, Workload, WorkloadChanges, draw_jobs, loaded
+from schedgap.instances.harvest.model import HarvestInstance
 from schedgap.instances.method import flattened
 from schedgap.instances.units import HOUR_MS, SECOND_MS
 from schedgap.instances.unpacked import unpacked
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.harvest.model import HarvestInstance
 
 # Lifetimes are whole numbers of five minutes: 0 stands for what ended within the first.
 SHORTEST_S = 300

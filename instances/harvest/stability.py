@@ -13,16 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from schedgap.instances.arrays import IntArray, ranges
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, ranges
+from schedgap.instances.harvest.model import HarvestInstance, HarvestSchedule
 from schedgap.instances.units import DAY_MS, HOUR_MS, MINUTE_MS
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray
-    from schedgap.instances.harvest.model import HarvestInstance, HarvestSchedule
 
 
 def offered_load(instance: HarvestInstance) -> float:

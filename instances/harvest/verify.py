@@ -10,19 +10,16 @@ How messages call tasks, runs and moments.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from schedgap.instances.arrays import BoolArray, IntArray, first_true
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.harvest.model import MAX_POOL_MS, MAX_TOTAL_MS, NO_CHECKPOINTS, HarvestInstance
+from schedgap.instances.harvest.model import MAX_POOL_MS, MAX_TOTAL_MS, NO_CHECKPOINTS, HarvestInstance, HarvestSchedule
 from schedgap.instances.harvest.stability import last_at
 from schedgap.instances.on_use import ModuleOnUse
 from schedgap.instances.units import SECOND_MS
-
-if TYPE_CHECKING:
-    from schedgap.instances.harvest.model import HarvestSchedule
 
 
 def check_leases(instance: HarvestInstance, schedule: HarvestSchedule) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.jit import kernel, lean_kernel
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 # Blocks of so many are sorted by insertion before they are merged.
 BLOCK = 16

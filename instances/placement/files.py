@@ -6,24 +6,29 @@ pods the arrays of nodes and pods go to an `.npz` file beside the JSON file, in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NotRequired
 
 import numpy as np
 from pydantic import Field as Constraint
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.documents import (
     Amount,
     Amounts,
     Array,
     Columns,
     Field,
+    Given,
     Index,
     InstanceDocument,
     Lookup,
+    Place,
     RowPart,
     Rows,
     SolutionDocument,
     Stored,
+    Table,
     Value,
     list_of,
 )
@@ -39,12 +44,6 @@ from schedgap.instances.placement.model import (
     PlacementInstance,
     devices_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.documents import Given, Place, Table
 
 
 class _Numbers(Field):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.draws import drawn, generator
 from schedgap.instances.errors import InstanceError, one_of
 from schedgap.instances.placement.model import ANY, FAMILY, NO_GANG, NOWHERE, ONE, UNITS, PlacementInstance
 from schedgap.instances.placement.room import open_start
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 MODELS = ("A", "B", "")
 # Of NVIDIA's A100: slices, and a bit for each at which they may start: 1g, 1g with more memory, 2g, 3g, 4g, 7g.

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.picture import MAX_BARS, Bar, Curve, Part, Picture, rounded
-from schedgap.instances.placement.model import NOWHERE, ONE, use
+from schedgap.instances.placement.model import NOWHERE, ONE, Placement, PlacementInstance, use
 from schedgap.instances.placement.power import is_known, power_w
 from schedgap.instances.placement.verify import moves
 from schedgap.instances.units import resource_scales
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.placement.model import Placement, PlacementInstance
 
 PERCENT = 100
 # Where the paper's experiments are read, in per cent of all GPUs that have arrived.

@@ -7,8 +7,8 @@ A placement: the node and the GPUs of each pod, or that it is refused.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, 
 from schedgap.instances.errors import InstanceError, SolutionError, one_of
 from schedgap.instances.model import InstanceModel, check_names, check_shapes
 from schedgap.instances.units import shown_amount
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FAMILY = "placement"
 SCHEMA = "schedgap/placement/1"

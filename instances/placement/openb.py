@@ -7,21 +7,18 @@ generator is Go's, so seeds give other orders of the same distribution here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.csv_table import read_rows, whole_number
 from schedgap.instances.draws import drawn, generator, shuffled
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.placement.model import FAMILY, NO_GANG, NOWHERE, ONE, PlacementInstance
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import IntArray
 
 RESOURCES = ("cpu", "memory_mib")
 POD_COLUMNS = ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from schedgap.instances.placement.model import NOWHERE, Placement, devices_of
+from schedgap.instances.arrays import BoolArray
+from schedgap.instances.placement.model import NOWHERE, Placement, PlacementInstance, devices_of
 from schedgap.instances.placement.room import room_of
 from schedgap.instances.placement.verify import moved
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray
-    from schedgap.instances.placement.model import PlacementInstance
 
 
 def steps(instance: PlacementInstance, placement: Placement) -> list[dict[str, Any]]:

@@ -6,15 +6,12 @@ does a processor of which a core is in use; two of a pod's CPUs are a core.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from schedgap.instances.placement.model import ONE, use
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.placement.model import Placement, PlacementInstance
+from schedgap.instances.arrays import IntArray
+from schedgap.instances.placement.model import ONE, Placement, PlacementInstance, use
 
 
 class Processor(NamedTuple):

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.placement.model import MAX_SLICES, NOWHERE, ONE, devices_of, use
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.placement.model import PlacementInstance
+from schedgap.instances.arrays import BoolArray, IntArray
+from schedgap.instances.placement.model import MAX_SLICES, NOWHERE, ONE, PlacementInstance, devices_of, use
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.placement.model import MAX_AMOUNT, MAX_GPUS, ONE
+from schedgap.instances.placement.model import MAX_AMOUNT, MAX_GPUS, ONE, PlacementInstance
 from schedgap.instances.placement.stranded import CLOSED
 from schedgap.instances.provisioning.readers.quantities import BILLION, THOUSAND, decimal, listed, nano
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray
-    from schedgap.instances.placement.model import PlacementInstance
 
 MEMORY, RAM = "memory", ("ram", "memory", "mem")
 # Bytes in one integer unit of a resource, by the ending of its name.

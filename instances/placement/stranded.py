@@ -6,19 +6,15 @@ Letters as in `model`: T node types, N nodes, C pod classes, P pods, R resources
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.placement.model import ANY, NO_GANG, NOWHERE, ONE, PlacementInstance
-from schedgap.instances.placement.room import open_start
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.placement.room import Room
+from schedgap.instances.placement.room import Room, open_start
 
 # More than any node holds, for pods that ask for nothing.
 UNLIMITED = 2**40

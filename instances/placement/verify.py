@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import BoolArray, first_true
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.placement.model import ANY, NO_GANG, NOWHERE, overloads
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray
-    from schedgap.instances.placement.model import Placement, PlacementInstance
+from schedgap.instances.placement.model import ANY, NO_GANG, NOWHERE, Placement, PlacementInstance, overloads
 
 
 def verify(instance: PlacementInstance, placement: Placement) -> int:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.instances.arrays import IntArray, grouped
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
-
-if TYPE_CHECKING:
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 
 def with_classes(

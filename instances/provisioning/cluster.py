@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.moves import moves
 from schedgap.instances.provisioning.plans import exceeded
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.provisioning.solution import Provisioning
 
 # The resource of which each pod of a cluster takes one.
 PODS = "pods"

@@ -6,16 +6,14 @@ import csv
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED
 from schedgap.instances.units import DOLLAR, GIB_MIB
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
 
 CpuCapacity = Literal["physical", "vcpu"]
 RESOURCES = ("gpu", "cpu", "ram_gib")

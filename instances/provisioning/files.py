@@ -10,12 +10,15 @@ Provisioning solutions as JSON files, schema `schedgap/provisioning-solution/1`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NotRequired
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, NotRequired
 
 import numpy as np
 from pydantic import Field as Constraint
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.documents import (
     Amount,
     Amounts,
@@ -32,6 +35,7 @@ from schedgap.instances.documents import (
     Rows,
     SolutionDocument,
     Stored,
+    Table,
     Value,
     list_of,
     record,
@@ -44,14 +48,6 @@ from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.running_files import running_machines
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 from schedgap.instances.units import DOLLAR, resource_scales
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.documents import Table
-
 
 RESOURCES = Annotated[list[str], Constraint(min_length=1)]
 

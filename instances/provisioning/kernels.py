@@ -7,16 +7,11 @@ and bound for one machine type, for many distinct demands on a fine grid. All ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.jit import inlined_kernel, kernel
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 
 @kernel

@@ -5,22 +5,18 @@ A packing as a picture: machines as bars, the demands of their tasks stacked on 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from schedgap.instances import exact
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.picture import MAX_BARS, Bar, Part, Picture
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.moves import moves
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 from schedgap.instances.provisioning.verify import cost
 from schedgap.instances.units import DOLLAR, resource_scale
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 
 def measures(instance: ProvisioningInstance, solution: Provisioning) -> dict[str, float]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,9 +15,7 @@ from schedgap.instances.arrays import BoolArray, IntArray, content_hash, first_t
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.model import InstanceModel, check_shapes
 from schedgap.instances.provisioning import running as state
-
-if TYPE_CHECKING:
-    from schedgap.instances.provisioning.running import Running
+from schedgap.instances.provisioning.running import Running
 
 FAMILY = "provisioning"
 SCHEMA = "schedgap/provisioning/1"

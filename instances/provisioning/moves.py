@@ -5,19 +5,14 @@ What an instance has beside machines that can be rented without end: stocks, run
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.instances import exact
 from schedgap.instances.arrays import IntArray, first_true
 from schedgap.instances.errors import VerifyError
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.provisioning.solution import NEW, Provisioning
-
-if TYPE_CHECKING:
-    from schedgap.instances.provisioning.model import ProvisioningInstance
-
 
 # What a method must be able to take into account; see `features`. Machines that run are a start, and here no more than that.
 STOCK, MOVES, RUNNING, PER_MACHINE = "stock", "moves", "running", "per_machine"

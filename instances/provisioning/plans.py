@@ -14,25 +14,20 @@ of one class at most what may share a machine. Running machines count as part of
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NotRequired
+from typing import Any, NotRequired
 
 import numpy as np
 
-from schedgap.instances.documents import Count, Custom, Index, list_of, record
+from schedgap.instances.arrays import BoolArray, IntArray
+from schedgap.instances.documents import Count, Custom, Given, Index, Place, list_of, record
 from schedgap.instances.family import Shortage
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.moves import staying
 from schedgap.instances.provisioning.running import ANY_NUMBER, Restraint
-from schedgap.instances.provisioning.solution import NEW
+from schedgap.instances.provisioning.solution import NEW, Provisioning
 from schedgap.instances.units import resource_scale, shown_amount
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.documents import Given, Place
-    from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.solution import Provisioning
 
 MOST_NAMES = 5
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.kernels import (
     fill_table,
@@ -26,13 +27,11 @@ from schedgap.instances.provisioning.kernels import (
     search_pattern,
     suffix_bounds,
 )
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.verify import price_step
 from schedgap.instances.units import NANO as NANO
 
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
-
+ObjectArray = NDArray[np.object_]
 
 UNLIMITED = 2**62
 # No machine's content may be worth as much: sums of values would overflow.
@@ -256,16 +255,6 @@ def _checked(worth: int) -> int:
     if worth >= MAX_WORTH:
         raise InstanceError(f"a machine's content is worth {worth}, beyond 62 bits; give values in a larger unit.")
     return worth
-
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
-
-    # Whole numbers without a limit: a limit's weight times its dual may go beyond 64 bits.
-    ObjectArray = NDArray[np.object_]
 
 
 def dual_bound(

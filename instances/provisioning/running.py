@@ -10,20 +10,16 @@ Only the rules of real clusters look at it; no plan is bound by it, and no bound
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from schedgap.instances.arrays import IntArray, first_true, lock, locked_ints
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import DOLLAR, shown_amount
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
 
 ANY_NUMBER = -1
 

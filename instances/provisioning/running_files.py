@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, NotRequired
 
 import numpy as np
 from pydantic import Field as Constraint
 
-from schedgap.instances.documents import Amount, Count, Custom, list_of, record
+from schedgap.instances.documents import Amount, Count, Custom, Given, Place, list_of, record
 from schedgap.instances.documents.json_files import from_units, to_units
 from schedgap.instances.provisioning.running import (
     MARKS,
@@ -19,11 +20,6 @@ from schedgap.instances.provisioning.running import (
     Running,
 )
 from schedgap.instances.units import resource_scales
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from schedgap.instances.documents import Given, Place
 
 BUDGET = record(
     "Budget",

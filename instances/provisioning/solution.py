@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from schedgap.instances import exact
 from schedgap.instances.arrays import Brief, IntArray, lock, locked_ints, ranges
 from schedgap.instances.errors import SolutionError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # In place of a running machine: newly rented.
 NEW = -1

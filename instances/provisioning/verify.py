@@ -16,22 +16,17 @@ The loss of one machine is rounded up to a whole micro-dollar, so every method c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from schedgap.instances import exact
 from schedgap.instances.arrays import first_true, ranges
 from schedgap.instances.errors import VerifyError
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.moves import check_moves, check_stock
-from schedgap.instances.provisioning.solution import NEW
+from schedgap.instances.provisioning.solution import NEW, Provisioning
 from schedgap.instances.units import shown_amount
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.solution import Provisioning
 
 
 def cost(instance: ProvisioningInstance, solution: Provisioning) -> int:

@@ -7,9 +7,10 @@ Throughputs of pairs and of whole sets, as files of instances have them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any, NotRequired
+from typing import Any, NotRequired
 
 import numpy as np
 
@@ -19,10 +20,6 @@ from schedgap.instances.documents.json_files import to_units
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import eva_interference, shipped_rows
 from schedgap.instances.provisioning.files import check_square
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 # Pairs and single tasks are no stored sets.
 FEWEST = 3

@@ -8,8 +8,9 @@ Schedules of reconfiguration instances as JSON files, schema `schedgap/reconfigu
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -36,10 +37,6 @@ from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.running_files import running_machines
 from schedgap.instances.reconfiguration.delays import INTERFERENCE, PHASES, STORED_SETS
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance, ReconfigurationSchedule
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 CATALOGUE = (
     *("resources", "families", "type_names", "type2family", "capacity", "price", "fee", "stock"),

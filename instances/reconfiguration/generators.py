@@ -15,12 +15,14 @@ The cluster that the first hours of a trace leave behind: machines bought for ma
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import FAMILIES, CpuCapacity, ec2_types, eva_workloads
 from schedgap.instances.provisioning.generators.snapshots import draw_demand, durations_h
@@ -40,11 +42,6 @@ from schedgap.instances.reconfiguration.trace import (
     with_more_gpus,
 )
 from schedgap.instances.seeds import derived_seed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 
 def drawn_arrivals(generator: str, jobs: int, mean_gap_s: float, seed: int) -> IntArray:

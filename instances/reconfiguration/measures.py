@@ -5,10 +5,9 @@ A schedule as a picture: tasks by machine and time, use of each type, uptimes, a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.picture import (
     AWAY,
     IDLE,
@@ -27,13 +26,10 @@ from schedgap.instances.picture import (
     rounded,
     timetable,
 )
+from schedgap.instances.reconfiguration.model import ReconfigurationInstance, ReconfigurationSchedule
+from schedgap.instances.reconfiguration.simulator.simulator import Simulator
 from schedgap.instances.reconfiguration.verify import paid_s, played, total_price
 from schedgap.instances.units import DOLLAR, HOUR_S, resource_scale
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance, ReconfigurationSchedule
-    from schedgap.instances.reconfiguration.simulator.simulator import Simulator
 
 
 def measures(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> dict[str, float]:

@@ -10,7 +10,6 @@ A solution of the provisioning problem over time: what each plan decided.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,13 +17,10 @@ from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, 
 from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.model import InstanceModel, check_order
 from schedgap.instances.provisioning.classes import with_classes
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.running import Running, check_running
-from schedgap.instances.reconfiguration.delays import PHASES
+from schedgap.instances.reconfiguration.delays import PHASES, StoredSets
 from schedgap.instances.units import shown_amount
-
-if TYPE_CHECKING:
-    from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.reconfiguration.delays import StoredSets
 
 
 def check_start(

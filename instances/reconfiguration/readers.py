@@ -20,12 +20,13 @@ import csv
 import io
 import random
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import BoolArray, IntArray, first_true
 from schedgap.instances.csv_table import exact_units, read_rows, whole_number
 from schedgap.instances.documents.openings import lines_of, open_given
 from schedgap.instances.errors import InstanceError
@@ -57,11 +58,6 @@ from schedgap.instances.reconfiguration.trace import (
 )
 from schedgap.instances.slurm import Job, Log, core_hours, kind_note, read_log
 from schedgap.instances.units import DOLLAR, resource_scale
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from schedgap.instances.arrays import BoolArray, IntArray
 
 COLUMNS = ("job", "workload", "arrival_seconds", "duration_seconds", "gpu", "cpu", "ram_gib")
 # Far above any machine, and a thousandfold of it still fits into 64 bits.

@@ -7,8 +7,9 @@ The jobs come in a random order of which a larger share takes a longer beginning
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from schedgap.instances.arrays import FloatArray, IntArray, grouped
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import CpuCapacity, ec2_delays, ec2_types
 from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.provisioning.running import Running
 from schedgap.instances.reconfiguration.delays import (
     pairwise_throughput,
     shown_interference,
@@ -24,12 +26,6 @@ from schedgap.instances.reconfiguration.delays import (
     workload_names,
 )
 from schedgap.instances.reconfiguration.model import MAX_TIME_S, ReconfigurationInstance
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from schedgap.instances.provisioning.running import Running
-
 
 # Gavel's durations (section 6.1): 10^x minutes, x uniform in the short range for four of five jobs, else in the long.
 GAVEL_SHORT_SHARE, GAVEL_SHORT, GAVEL_LONG = 0.8, (1.5, 3.0), (3.0, 4.0)

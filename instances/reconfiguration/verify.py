@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.instances.arrays import BoolArray, IntArray, first_true
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.reconfiguration.model import MAX_TIME_S, ReconfigurationInstance
+from schedgap.instances.provisioning.running import Running
+from schedgap.instances.reconfiguration.model import MAX_TIME_S, ReconfigurationInstance, ReconfigurationSchedule
+from schedgap.instances.reconfiguration.simulator.simulator import Simulator
 from schedgap.instances.units import HOUR_S
-
-if TYPE_CHECKING:
-    from schedgap.instances.provisioning.running import Running
-    from schedgap.instances.reconfiguration.model import ReconfigurationSchedule
-    from schedgap.instances.reconfiguration.simulator.simulator import Simulator
 
 
 def verify(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule) -> int:

@@ -5,22 +5,17 @@ A schedule as a picture: tasks by machine and time, delays, and shares over time
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.fairness.measures import jain
 from schedgap.instances.fairness.shares import share_of_a_task
 from schedgap.instances.fairness.verify import fair_shares
 from schedgap.instances.picture import MAX_POINTS, RUNS, WAITING, WAITS, Curve, Picture, Spans, rounded, timetable
+from schedgap.instances.sharing.model import SharingInstance, SharingSchedule
 from schedgap.instances.sharing.snapshot import Timeline, as_users, fairness_at
 from schedgap.instances.units import SECOND_MS
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.sharing.model import SharingInstance, SharingSchedule
-
 
 # Moments at which shares are looked at, and every so many of them the exact fair point is found for comparison.
 MOMENTS = 50

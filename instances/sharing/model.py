@@ -7,8 +7,8 @@ A schedule of a sharing instance: where and when each task runs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, 
 from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.fairness.model import MAX_AMOUNT, NOTIONS, ONE, check_cmmf, check_total
 from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FAMILY = "sharing"
 SCHEMA = "schedgap/sharing/1"

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.fairness.model import MAX_TASKS, FairnessInstance
 from schedgap.instances.fairness.shares import share_of_a_task
+from schedgap.instances.sharing.model import SharingInstance, SharingSchedule
 from schedgap.instances.sharing.verify import ends_ms
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.sharing.model import SharingInstance, SharingSchedule
 
 
 @dataclass(frozen=True, slots=True, eq=False)

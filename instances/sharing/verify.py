@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.instances.arrays import IntArray, first_true
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.on_use import ModuleOnUse
-from schedgap.instances.sharing.model import MAX_TOTAL_MS, SharingInstance
+from schedgap.instances.sharing.model import MAX_TOTAL_MS, SharingInstance, SharingSchedule
 from schedgap.instances.units import SECOND_MS, shown_amount
-
-if TYPE_CHECKING:
-    from schedgap.instances.sharing.model import SharingSchedule
 
 kernels_verify = ModuleOnUse("schedgap.instances.sharing.kernels_verify")
 

@@ -12,10 +12,10 @@ A trace as bursty and heavy-tailed as the paper's real one.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.draws import generator
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
@@ -29,9 +29,6 @@ from schedgap.instances.waiting.objective import (
     waiting,
     with_history,
 )
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 
 def microseconds(seconds: FloatArray) -> IntArray:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import numpy as np
 
 from schedgap.instances.jit import lean_kernel
 from schedgap.instances.kernels.heap import earliest, heap_pop, heap_push
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @lean_kernel

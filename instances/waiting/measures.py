@@ -5,18 +5,12 @@ A schedule as a picture: jobs by time, on each fixed machine, on rented ones, an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.instances.picture import OTHER, RUNS, WAITING, WAITS, Picture, Spans, timetable
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
-from schedgap.instances.waiting.model import RENTED, WaitingSchedule
+from schedgap.instances.waiting.model import RENTED, WaitingInstance, WaitingSchedule
 from schedgap.instances.waiting.objective import paid_us
-
-if TYPE_CHECKING:
-    from schedgap.instances.waiting.model import WaitingInstance
-
 
 DOLLAR_HOURS = DOLLAR * HOUR_US
 # Warm-up and drain: these shares of the jobs at both ends are left out of the figures named `steady_*`.

@@ -19,20 +19,15 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.documents.json_files import to_units
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import DOLLAR, HOUR_US
 from schedgap.instances.waiting.model import HISTORY_FIELDS, RENTED, WaitingInstance, WaitingSchedule
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from schedgap.instances.arrays import IntArray
-
 
 CORE_HOUR = 48_000
 MIB_PER_CORE = 4096

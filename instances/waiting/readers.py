@@ -16,10 +16,10 @@ import math
 import re
 import zlib
 from array import array
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,9 +33,6 @@ from schedgap.instances.units import SECOND_US
 from schedgap.instances.unpacked import unpacked
 from schedgap.instances.waiting.model import MAX_TOTAL_US, MAX_UNITS, WaitingInstance
 from schedgap.instances.waiting.objective import DISCOUNT, MIB_PER_CORE, m5, waiting, with_history
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 # The share of a log's core-hours that may be in jobs larger than a fixed machine whose size is chosen by the log.
 MAY_NOT_FIT = 0.01

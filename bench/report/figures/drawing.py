@@ -13,6 +13,7 @@ Neither of the two knows what a figure is about, so that a new kind of figure is
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,8 +26,6 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from schedgap.bench.report.tables import seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
     from matplotlib import figure as mpl
     from matplotlib.axes import Axes
 

@@ -5,6 +5,7 @@ Curves of each method over all runs: performance profiles, and gaps over time.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING
@@ -12,15 +13,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schedgap.bench.report.figures.drawing import Axis, Figure, Series, mark
-from schedgap.bench.report.figures.selection import Selection, thinned
+from schedgap.bench.report.figures.selection import RunPoint, Selection, thinned
 from schedgap.bench.report.tables import seconds
 from schedgap.bench.statistics import profiles
 from schedgap.bench.statistics.profiles import Changes, gap_curves
 from schedgap.bench.statistics.tables import percent
 
 if TYPE_CHECKING:
-    from schedgap.bench.report.figures.selection import RunPoint
+    from schedgap.bench.records.runs import Record
 
+Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
 _NO_GAPS = (
     "No method proved a bound, so these are no gaps: the best known solution itself may be far from optimal. "
@@ -128,13 +130,6 @@ def _medians(selection: Selection, scope: int, own: list[RunPoint]) -> Series:
 def _runs(count: int) -> str:
     return f"{count:,} run" + "s" * (count != 1)
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from schedgap.bench.records.runs import Record
-
-    Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]
 
 _SHARE = Axis("share of runs", "share", "share")
 

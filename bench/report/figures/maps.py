@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from schedgap.bench.report.figures.drawing import LIGHT, NEUTRAL, SHAPES, add_le
 from schedgap.bench.statistics.tables import measured, readable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.figure import Figure
 
     from schedgap.bench.statistics.maps import MethodMap

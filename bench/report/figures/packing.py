@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from statistics import median
 from textwrap import shorten
@@ -15,12 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from schedgap.bench.report.figures.drawing import Axis, Figure, Series, mark
 from schedgap.bench.report.figures.selection import Budget, clipped, thinned
 from schedgap.bench.statistics.summary import verified_objective
+from schedgap.instances.picture import Curve, Picture
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from schedgap.bench.records.runs import Record
-    from schedgap.instances.picture import Curve, Picture
 
 
 # A chart is a few hundred pixels high: values are kept to this share of their axis' length, as a power of ten.

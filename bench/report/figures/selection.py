@@ -5,6 +5,7 @@ How much of a journal one page shows: a page stays small whatever the journal ho
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,8 +14,6 @@ import numpy as np
 from schedgap.bench.statistics.summary import Best, Runs, bounds_only, by_label, is_solved, verified_objective
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from schedgap.bench.records.runs import Record
 
 

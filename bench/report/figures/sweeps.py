@@ -5,12 +5,13 @@ Figures of a suite's own table: its costs beside the paper's, and times by the n
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.report.figures.drawing import DASHES, Axis, Figure, Series, mark
-from schedgap.bench.report.figures.selection import MAX_METHODS, Budget, clipped, evenly
+from schedgap.bench.report.figures.selection import MAX_METHODS, Budget, Selection, clipped, evenly
 from schedgap.bench.report.tables import seconds
 from schedgap.bench.statistics.measure_rows import Line, lines_of
 from schedgap.bench.statistics.profiles import bound_line, with_ratios
@@ -18,10 +19,7 @@ from schedgap.bench.statistics.tables import measured, number, readable
 from schedgap.instances.method import method_label, parse_method, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from schedgap.bench.records.runs import Record, Scalar
-    from schedgap.bench.report.figures.selection import Selection
     from schedgap.bench.suites.collection import Reference, Sweep
     from schedgap.bench.suites.suite import Suite
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from textwrap import shorten
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,8 +14,6 @@ from schedgap.bench.statistics.summary import verified_objective
 from schedgap.instances.picture import MARK, PARTS, TICKS, Picture, Timetable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 

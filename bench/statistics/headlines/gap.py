@@ -10,12 +10,13 @@ The headline `normalised-cost`: cost over the best proven bound, beside a paper'
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from statistics import stdev
 from typing import TYPE_CHECKING
 
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.headlines.headline import (
     GAPS,
     GROUP,
@@ -27,7 +28,9 @@ from schedgap.bench.statistics.headlines.headline import (
     RUNS,
     WORST_GAP,
     Column,
+    Given,
     Headline,
+    Row,
     by_group_and_label,
     figure_column,
     find_reference,
@@ -48,10 +51,6 @@ from schedgap.bench.statistics.tables import NOTHING, in_seconds, number, percen
 from schedgap.instances.family import Family, find_family
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from schedgap.bench.records.runs import Record
-    from schedgap.bench.statistics.headlines.headline import Given, Row
     from schedgap.bench.suites.collection import Listed
     from schedgap.bench.suites.suite import Suite
 

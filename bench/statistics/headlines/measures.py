@@ -5,12 +5,13 @@ The headline `runtime`: median seconds by the size of instances, beside a paper'
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum, isfinite
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.headlines.headline import (
     GROUP,
     MEAN_GAP,
@@ -19,7 +20,9 @@ from schedgap.bench.statistics.headlines.headline import (
     PAPER_TIME,
     RUNS,
     Column,
+    Given,
     Headline,
+    Row,
     by_group_and_label,
     figure_column,
     find_reference,
@@ -34,10 +37,6 @@ from schedgap.bench.statistics.tables import NOTHING, measured, readable, second
 from schedgap.instances.family import FAMILIES, SIZE, Family
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from schedgap.bench.records.runs import Record
-    from schedgap.bench.statistics.headlines.headline import Given, Row
     from schedgap.bench.suites.suite import Suite
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.headlines.gap import CLOSED, GAP, NORMALISED_COST, OBJECTIVE, rows_of
 from schedgap.bench.statistics.headlines.measures import MEASURES, RUNTIME
 from schedgap.bench.statistics.headlines.scores import SCORES
@@ -15,9 +16,6 @@ from schedgap.instances.errors import SuiteError, did_you_mean
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.bench.records.runs import Record
     from schedgap.bench.statistics.headlines.headline import Headline, Row
     from schedgap.bench.suites.suite import Suite
 

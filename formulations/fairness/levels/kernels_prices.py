@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, FloatArray
 from schedgap.instances.jit import kernel
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray
 
 
 @kernel

@@ -25,18 +25,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.backends.highs_lp import Basis, WarmLp
+from schedgap.formulations.backends.highs_lp import Basis, LpSolution, WarmLp
+from schedgap.formulations.fairness.levels.fluid import Fluid
+from schedgap.instances.arrays import BoolArray, FloatArray
 from schedgap.instances.errors import BackendError
-
-if TYPE_CHECKING:
-    from schedgap.formulations.backends.highs_lp import LpSolution
-    from schedgap.formulations.fairness.levels.fluid import Fluid
-    from schedgap.instances.arrays import BoolArray, FloatArray
-
 
 # Prices below this part of the largest are rounding errors.
 NOISE = 1e-13

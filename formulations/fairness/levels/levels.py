@@ -20,10 +20,9 @@ Where the programs of water-filling start: near prices, the columns that look go
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from schedgap.formulations.fairness.levels.fluid import Fluid
 from schedgap.formulations.fairness.levels.kernels_prices import Users, seek_prices
 from schedgap.formulations.fairness.levels.level_program import (
     Cut,
@@ -36,14 +35,10 @@ from schedgap.formulations.fairness.levels.level_program import (
     highest_level,
     slack_of,
 )
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.errors import BackendError
 from schedgap.instances.fairness.certificate import is_closed
-from schedgap.instances.fairness.model import Certificate
-
-if TYPE_CHECKING:
-    from schedgap.formulations.fairness.levels.fluid import Fluid
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.fairness.model import FairnessInstance
+from schedgap.instances.fairness.model import Certificate, FairnessInstance
 
 
 def certificate_of(instance: FairnessInstance, gain: FloatArray, fluid: Fluid, cuts: list[Cut]) -> Certificate:

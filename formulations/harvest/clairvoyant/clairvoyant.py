@@ -26,23 +26,18 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.harvest.clairvoyant.lanes import Exchange, Future
 from schedgap.formulations.harvest.ends_program import Row, ends_program
-from schedgap.formulations.harvest.price_bound.price_bound import LEVELS, priced
+from schedgap.formulations.harvest.price_bound.price_bound import LEVELS, Priced, priced
 from schedgap.formulations.harvest.work_bound import alone_ends, bound_work, ending_together, objective_of_ends
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Found, Incumbent, Outcome, Status, method, untold
-
-if TYPE_CHECKING:
-    from schedgap.formulations.harvest.price_bound.price_bound import Priced
-    from schedgap.instances.arrays import FloatArray, IntArray
-
 
 # Prices of the best bounds whose rows the program has, its slots of time, its jobs at most, and nodes of branching.
 ROWS, SLOTS, MOST, NODES = 60, 200, 500, 100

@@ -12,17 +12,13 @@ VMs whose free cores over time are known: where a task fits, and what is left wh
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from schedgap.instances.jit import kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import xorshift_below, xorshift_uniform
 from schedgap.instances.units import NEVER
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 FULL = -1
 

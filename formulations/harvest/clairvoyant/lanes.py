@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,14 +31,8 @@ from schedgap.formulations.harvest.clairvoyant.kernels_exchange import (
     soonest_starts,
 )
 from schedgap.instances.arrays import IntArray, ranges
-from schedgap.instances.harvest.model import HarvestSchedule
+from schedgap.instances.harvest.model import HarvestInstance, HarvestSchedule
 from schedgap.instances.units import NEVER
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from schedgap.instances.harvest.model import HarvestInstance
-
 
 # Pieces of time that a VM has room for, beyond its own events, before the arrays grow.
 FIRST_ROOM = 64

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from schedgap.instances.jit import kernel
-
-if TYPE_CHECKING:
-    import numpy as np
 
 # The price where there is none.
 NO_WINDOW = 1 << 61

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,13 +42,11 @@ from schedgap.formulations.harvest.work_bound import (
     machine_of,
     segments_of,
 )
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import SECOND_MS
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 BITS, AMOUNT_BITS = 20, 60
 MAX_DELAY_MS = 1 << 42

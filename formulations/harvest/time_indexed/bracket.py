@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,18 +18,14 @@ from schedgap.formulations.backends import solve
 from schedgap.formulations.backends.contract import excluded
 from schedgap.formulations.harvest.clairvoyant.lanes import Exchange, Future
 from schedgap.formulations.harvest.time_indexed.grid import grid_of
+from schedgap.formulations.harvest.time_indexed.program import Program
 from schedgap.formulations.harvest.work_bound import alone_ends, ending_together, objective_of_ends
-from schedgap.formulations.linear_model import trusted
+from schedgap.formulations.linear_model import LinearModel, ModelResult, trusted
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.errors import BackendError, VerifyError
+from schedgap.instances.harvest.model import HarvestInstance, HarvestSchedule
 from schedgap.instances.harvest.verify import verify
 from schedgap.instances.method import Incumbent
-
-if TYPE_CHECKING:
-    from schedgap.formulations.harvest.time_indexed.program import Program
-    from schedgap.formulations.linear_model import LinearModel, ModelResult
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.harvest.model import HarvestInstance, HarvestSchedule
-
 
 # Exchanges of tasks at a time.
 MOVES = 300_000

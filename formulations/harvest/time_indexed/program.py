@@ -22,17 +22,13 @@ moment, the k largest terms of the sum on the right are as many as count.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.harvest.time_indexed.grid import ALONE, Grid
 from schedgap.formulations.harvest.time_indexed.kernels_grid import covering
-from schedgap.formulations.linear_model import Rows
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
+from schedgap.formulations.linear_model import LinearModel, Rows
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -41,7 +41,6 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,17 +50,13 @@ from schedgap.formulations.harvest.ends_program import Row, ends_program
 from schedgap.formulations.harvest.time_indexed.bracket import Bracket
 from schedgap.formulations.harvest.time_indexed.grid import ALONE, grid_of, not_exact
 from schedgap.formulations.harvest.time_indexed.program import Program, pool_program, vm_program
-from schedgap.formulations.linear_model import trusted
+from schedgap.formulations.linear_model import LinearModel, ModelResult, trusted
 from schedgap.formulations.separable import EXACT, SEPARABLE
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import SECOND_MS
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel, ModelResult
-    from schedgap.instances.arrays import FloatArray, IntArray
-
 
 # By how much what is above the bound grows from program to program.
 GROWTH = 3
@@ -263,7 +258,7 @@ def unusable(instance: HarvestInstance) -> str | None:
         return (
             f"has {cells:.3g} starts or slots, more than {MAX_CELLS:.0e}: the greatest common divisor of its times is only "
             f"{grid.unit_ms} ms; round all times to multiples of some minutes (generators: grid_s=300), or use "
-            "interval-model or bound-work"
+            "bound-work"
         )
     return None
 

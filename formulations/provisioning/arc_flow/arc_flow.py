@@ -19,27 +19,23 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.linear_model import Rows, improving, proven_cost, whole_claims
+from schedgap.formulations.linear_model import LinearModel, Rows, improving, proven_cost, whole_claims
 from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph, build_flow_graphs, merge_interchangeable
 from schedgap.formulations.provisioning.bounds import cheap_bound
 from schedgap.formulations.provisioning.limits import claimed, without_classes_apart, without_interference
 from schedgap.instances import exact
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import BackendError, MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import price_step
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,9 +23,10 @@ import itertools
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedgap.formulations.provisioning.arc_flow.kernels_flow import (
     TOO_MANY,
@@ -39,15 +40,10 @@ from schedgap.formulations.provisioning.arc_flow.kernels_flow import (
     node_arcs,
     subset_sums,
 )
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.provisioning.classes import Merged, with_classes
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.pricing import Priced
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
-
 
 # Cells of the grid of all capacities up to the largest, in the units of the demands.
 MAX_CELLS = 2**23

@@ -10,16 +10,13 @@ the end of every path.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.jit import inlined_kernel, kernel
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from schedgap.instances.arrays import IntArray
 
 TOO_MANY = -1
 # An odd number near 2^32 / golden ratio spreads neighbouring keys (Knuth's multiplicative hashing); keys are folded to

@@ -18,7 +18,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from itertools import cycle
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from schedgap.formulations.provisioning.branch_price.tree import Node, Tree, lea
 from schedgap.formulations.provisioning.column_generation.column_generation import UNLIMITED_S, supported
 from schedgap.formulations.provisioning.limits import class_values
 from schedgap.formulations.provisioning.search import Search, restoring
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
@@ -38,11 +39,6 @@ from schedgap.instances.provisioning.pricing import NANO
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import cost
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from schedgap.instances.arrays import IntArray
 
 # Which part of a machine counts as one in a dive; how far dives step back: not at all, a little, and in turns with the tree
 # further and further.

@@ -9,16 +9,14 @@ that decides is int64.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.jit import inlined_kernel, kernel
 from schedgap.instances.kernels.sort import argsort
 from schedgap.instances.provisioning.kernels import improve_multipliers
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 # No machine leaves so much free; more than any pattern is worth; and below the value of any pattern by more than one is worth.
 FREE, HUGE, NEVER = 2**62, 2**62, -(2**61)

@@ -12,20 +12,17 @@ After Baldacci, Christofides and Mingozzi (2008), where all routes within the ga
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
 from schedgap.formulations.provisioning.branch_price.relaxation import shared
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.provisioning.pricing import NANO
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 # Longest list, and pairs of tasks that are tried at a node.
 MAX_LISTED, TRIED = 5_000, 30

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,12 +18,8 @@ from schedgap.formulations.provisioning.branch_price.kernels_pattern import (
     search_pattern,
     sort_by_worth,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.formulations.provisioning.branch_price.program import Program
-    from schedgap.instances.arrays import IntArray
+from schedgap.formulations.provisioning.branch_price.program import Program
+from schedgap.instances.arrays import IntArray
 
 # Rounds of tuning prices before a search, the share of its nodes that one candidate of its root may take, and at least; patterns.
 ROUNDS, EACH_SHARE, LEAST_EACH, MOST_PATTERNS = 60, 0.1, 100, 500

@@ -8,21 +8,17 @@ The first item values prove a bound without any search: prices of one resource, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.provisioning.branch_price.kernels_pattern import FREE
 from schedgap.formulations.provisioning.column_generation.resource_prices import single_resource_prices
 from schedgap.formulations.provisioning.limits import MAX_NANO
+from schedgap.instances.arrays import BoolArray, IntArray
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.pricing import NANO
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # Pairs of items are looked at up to so many.
 MAX_ITEMS = 1_500

@@ -17,28 +17,24 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
+from schedgap.formulations.backends.highs_lp import LpSolution
+from schedgap.formulations.column_generation.diving import Part
 from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.column_generation.master import Master
 from schedgap.formulations.provisioning.branch_price.kernels_pattern import FREE, violated_triples
 from schedgap.formulations.provisioning.branch_price.pricing import Cut, Pricing
+from schedgap.formulations.provisioning.branch_price.program import Program
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.provisioning.pricing import NANO, scaled_bound
 from schedgap.instances.provisioning.verify import price_step
 from schedgap.instances.units import DOLLAR
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.formulations.backends.highs_lp import LpSolution
-    from schedgap.formulations.column_generation.diving import Part
-    from schedgap.formulations.provisioning.branch_price.program import Program
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-
-    Machines = list[tuple[int, IntArray]]
+Machines = list[tuple[int, IntArray]]
 
 SMOOTHING = 0.8
 # Nodes of searches: of one for its own time, of a quick one for each item and at most, and of the longest.

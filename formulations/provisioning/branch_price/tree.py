@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from schedgap.formulations.provisioning.branch_price.pricing import Cut
+from schedgap.formulations.provisioning.branch_price.program import Program
 from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation, shared, violated_cuts
 from schedgap.formulations.provisioning.limits import MAX_NANO
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.provisioning.pricing import NANO
 
-if TYPE_CHECKING:
-    from schedgap.formulations.provisioning.branch_price.program import Program
-    from schedgap.instances.arrays import IntArray
-
-    Machines = list[tuple[int, IntArray]]
+Machines = list[tuple[int, IntArray]]
 
 # Rounds of cuts at the root and below, and how many of a node's patterns its children inherit at most, by items.
 ROOT_ROUNDS, NODE_ROUNDS = 30, 4

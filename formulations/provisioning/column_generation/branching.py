@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
 from schedgap.formulations.provisioning.bounds import joined_pairs, type_multiples
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.arrays import FloatArray, IntArray
+from schedgap.instances.provisioning.model import ProvisioningInstance
 
 WHOLE = 1e-6
 Relaxed = TypeVar("Relaxed", bound="Limited")

@@ -21,18 +21,19 @@ beyond `limits` are refused, since 64 bits do not hold their sums in nano-dollar
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.provisioning.arc_flow.flow_graph import is_coarse, merge_interchangeable
+from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph, is_coarse, merge_interchangeable
 from schedgap.formulations.provisioning.column_generation.branching import Branching
 from schedgap.formulations.provisioning.column_generation.filling import Filling
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.column_generation.repacking import Repacking
 from schedgap.formulations.provisioning.limits import too_expensive
 from schedgap.formulations.provisioning.search import Search, restoring
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes, part_of
@@ -41,12 +42,6 @@ from schedgap.instances.provisioning.moves import PER_MACHINE
 from schedgap.instances.provisioning.pricing import NANO
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import cost
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 BACKENDS = ("highs",)
 # The master's columns are built as dense rows.

@@ -15,20 +15,18 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from schedgap.formulations.provisioning.bounds import joined_pairs, type_multiples
 from schedgap.formulations.provisioning.column_generation.branching import Branching
 from schedgap.formulations.provisioning.column_generation.kernels_fill import Fleet, anneal, fill_machine
+from schedgap.formulations.provisioning.column_generation.resource_prices import Needed, ResourceRelaxation
+from schedgap.instances.arrays import IntArray
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from schedgap.formulations.provisioning.column_generation.resource_prices import Needed, ResourceRelaxation
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # Temperatures: what is beyond capacity counts in mean machines.
 HOT, COLD = 0.03, 5e-5

@@ -7,15 +7,13 @@ that pays nothing is a solution.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.jit import inlined_kernel, kernel
 from schedgap.instances.kernels.random_numbers import xorshift_below, xorshift_uniform
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 # Of all moves, those that put a task elsewhere.
 ALONE = 0.15

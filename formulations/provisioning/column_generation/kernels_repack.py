@@ -9,16 +9,14 @@ a task of the class needs one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from schedgap.formulations.provisioning.kernels_types import Catalogue, add_load, cheapest_type
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.jit import kernel
 from schedgap.instances.kernels.random_numbers import congruential_below as draw
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
 
 EMPTY = -1
 

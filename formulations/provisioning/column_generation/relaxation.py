@@ -19,29 +19,25 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.backends.highs_lp import LpSolution
 from schedgap.formulations.column_generation.diving import Depths, Dive, Part
 from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.column_generation.master import PENALTY, Master
-from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowPricer
+from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph, FlowPricer
 from schedgap.formulations.provisioning.column_generation.resource_prices import (
     ResourceRelaxation,
     single_resource_prices,
 )
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, limit_values, limits_worth
 from schedgap.instances import exact
+from schedgap.instances.arrays import FloatArray, IntArray
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.pricing import NANO, Priced, Pricer, scaled_bound, shifted_target
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from schedgap.formulations.backends.highs_lp import LpSolution
-    from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 SMOOTHING = 0.85
 FIRST_NODE_LIMIT = 4_000

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.provisioning.bounds import type_multiples
 from schedgap.formulations.provisioning.catalogue import catalogue_of
 from schedgap.formulations.provisioning.column_generation.kernels_repack import EMPTY, Machines, repack
+from schedgap.instances.arrays import IntArray
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.pricing import NANO
 from schedgap.instances.provisioning.solution import Provisioning
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 NODE_LIMIT = 500
 BATCH = 20_000

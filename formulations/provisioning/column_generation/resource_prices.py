@@ -24,18 +24,15 @@ import math
 import time
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values, hardest_apart, limit_values, limits_worth
+from schedgap.instances.arrays import FloatArray, IntArray
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.pricing import NANO, UNLIMITED, Pricer, scaled_bound
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # What all resources of a machine are worth at most, in parts of a nano-dollar, and bits of what the dearest is worth.
 MAX_WORTH, MAX_BITS = 2**61, 58

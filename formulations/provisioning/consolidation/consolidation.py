@@ -30,16 +30,17 @@ import math
 import time
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.formulations.backends.highs_lp import LpSolution
 from schedgap.formulations.column_generation.generation import Generation
 from schedgap.formulations.column_generation.master import Master
 from schedgap.formulations.provisioning.column_generation.column_generation import supported
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.limits import MAX_NANO
 from schedgap.formulations.provisioning.search import Search, restoring
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes, with_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
@@ -49,10 +50,6 @@ from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 from schedgap.instances.provisioning.verify import cost, price_step
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from schedgap.formulations.backends.highs_lp import LpSolution
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

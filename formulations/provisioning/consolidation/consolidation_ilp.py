@@ -21,29 +21,24 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES, solve
-from schedgap.formulations.linear_model import Rows, improving, proven_cost, whole_claims
+from schedgap.formulations.linear_model import LinearModel, Rows, improving, proven_cost, whole_claims
 from schedgap.formulations.provisioning.consolidation.consolidation import Kinds, kinds_of, plan_of
 from schedgap.formulations.provisioning.limits import claimed, classes_apart, without_interference
-from schedgap.formulations.provisioning.patterns.patterns import enumerate_patterns
+from schedgap.formulations.provisioning.patterns.patterns import PatternSet, enumerate_patterns
 from schedgap.formulations.separable import SEPARABLE
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK
 from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import price_step, verify
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.formulations.provisioning.patterns.patterns import PatternSet
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.solution import Provisioning
 
 MAX_PATTERNS = 30_000
 MAX_ENTRIES = 4_000_000

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -43,11 +43,9 @@ from schedgap.formulations.linear_model import (
 )
 from schedgap.formulations.separable import inseparable
 from schedgap.instances import exact
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Incumbent, Status
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 # At least so many of the patterns of least reduced cost, and at least this share of all, make the first program:
 # measured on Table 4's trials, 125 patterns each with physical cores and 808 with vCPUs.

@@ -17,12 +17,11 @@ limits keep both within 64 bits. Up to which costs the bound is a proof says `co
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES
 from schedgap.formulations.export import model_builder
+from schedgap.formulations.linear_model import LinearModel
 from schedgap.formulations.provisioning.catalogue import catalogue_of
 from schedgap.formulations.provisioning.limits import without_classes_apart
 from schedgap.formulations.provisioning.patterns.covering import Cover
@@ -36,9 +35,6 @@ from schedgap.formulations.provisioning.patterns.patterns import Enumeration, Pa
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.verify import lost_value
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
 
 MAX_PATTERNS = 1_000_000
 # A large type also holds what smaller ones hold; looking at that is limited too.

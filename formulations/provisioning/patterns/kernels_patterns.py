@@ -9,16 +9,13 @@ Letters: C classes, R resources, K machine types, F families, W workloads, P pat
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from schedgap.formulations.provisioning.kernels_types import Catalogue, cheapest_type, pattern_load
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.jit import inlined_kernel, kernel
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
-
 
 OVER_PATTERNS = -1
 OVER_NODES = -2

@@ -15,14 +15,14 @@ costs; the covering program over them (`covering`) is built, solved and read in 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.linear_model import delayed
+from schedgap.formulations.linear_model import LinearModel, delayed
 from schedgap.formulations.provisioning.catalogue import catalogue_of
 from schedgap.formulations.provisioning.limits import claimed, without_interference
 from schedgap.formulations.provisioning.patterns.covering import Cover, solve_cover
@@ -32,6 +32,7 @@ from schedgap.formulations.provisioning.patterns.kernels_patterns import (
     keep_patterns,
     maximal_patterns,
 )
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
@@ -39,12 +40,6 @@ from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import price_step
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,16 +5,14 @@ The cheapest machines of each total size, one machine more at a time. A few mach
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.jit import kernel
 from schedgap.instances.kernels.random_numbers import xorshift_below
 from schedgap.instances.units import NEVER
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 
 @kernel

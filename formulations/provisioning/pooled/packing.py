@@ -27,28 +27,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.linear_model import Rows, proven_cost
+from schedgap.formulations.linear_model import LinearModel, Rows, proven_cost
 from schedgap.formulations.provisioning.bounds import type_blocks
 from schedgap.formulations.provisioning.column_generation.filling import fleet_of
 from schedgap.formulations.provisioning.column_generation.kernels_fill import anneal
 from schedgap.formulations.provisioning.pooled.kernels_place import place_best
 from schedgap.formulations.provisioning.pooled.program import coarse, spread
 from schedgap.formulations.provisioning.resource_bound import block_model
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.errors import BackendError
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes, part_of
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.moves import anew
 from schedgap.instances.provisioning.running import ANY_NUMBER
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.provisioning.solution import Provisioning
 
 
 @dataclass(frozen=True, slots=True, eq=False)

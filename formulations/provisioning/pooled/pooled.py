@@ -25,7 +25,6 @@ whole machines of each type the program is solved anew for what is left, until i
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,6 +36,7 @@ from schedgap.formulations.provisioning.pooled.kernels_place import draw_machine
 from schedgap.formulations.provisioning.pooled.packing import is_small, pack, place, reduced, settle
 from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled, Rented, spread
 from schedgap.formulations.provisioning.search import Search, restoring
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes, part_of
@@ -45,10 +45,6 @@ from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.units import NEVER
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
-
 
 # Share of the whole machines of a type that are filled before the program is solved anew.
 FILLED = 0.5

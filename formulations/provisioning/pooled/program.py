@@ -18,23 +18,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.linear_model import proven_cost
+from schedgap.formulations.linear_model import LinearModel, proven_cost
 from schedgap.formulations.provisioning.bounds import family_blocks, type_blocks
 from schedgap.formulations.provisioning.limits import hardest_apart
 from schedgap.formulations.provisioning.pooled.totals import Totals
 from schedgap.formulations.provisioning.resource_bound import Block, block_model
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
+from schedgap.instances.provisioning.model import ProvisioningInstance
 
 # Most units of a resource that a machine has in the program.
 COARSE = 2**20

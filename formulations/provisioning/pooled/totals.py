@@ -13,19 +13,14 @@ Two resources are looked at, those that cost the most alone: a relaxation, which
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
 from schedgap.formulations.provisioning.pooled.kernels_place import add_machine
-from schedgap.instances.arrays import first_true
+from schedgap.instances.arrays import FloatArray, IntArray, first_true
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.units import NEVER
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 AXES = 2
 # Most machines, totals, and steps of the dynamic program, some nanoseconds each, for one more machine.

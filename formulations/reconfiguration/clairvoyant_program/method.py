@@ -13,30 +13,25 @@ What the simulator makes of the program's placements, plan by plan: a schedule t
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.backends import UNBOUNDED_MIP_CHOICES, solve
 from schedgap.formulations.linear_model import proven_cost
-from schedgap.formulations.reconfiguration.clairvoyant_program.model import layout, program, slots
+from schedgap.formulations.reconfiguration.clairvoyant_program.model import Layout, layout, program, slots
 from schedgap.formulations.reconfiguration.contents import boundable
 from schedgap.formulations.reconfiguration.presence import late_plans, num_plans
 from schedgap.formulations.reconfiguration.work_prices import work_prices
 from schedgap.formulations.separable import inseparable
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.moves import STOCK
-from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
+from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance, ReconfigurationSchedule
 from schedgap.instances.reconfiguration.simulator.events import advance, ends_at
 from schedgap.instances.reconfiguration.simulator.plans import apply_plan, release, rent
 from schedgap.instances.reconfiguration.simulator.simulator import Simulator
 from schedgap.instances.reconfiguration.simulator.state import FINE, MIGRATING, NO_STOCK, RUNNING
 from schedgap.instances.reconfiguration.verify import verify
-
-if TYPE_CHECKING:
-    from schedgap.formulations.reconfiguration.clairvoyant_program.model import Layout
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.reconfiguration.model import ReconfigurationSchedule
 
 
 def executed(instance: ReconfigurationInstance, at: Layout, x: FloatArray) -> ReconfigurationSchedule | None:

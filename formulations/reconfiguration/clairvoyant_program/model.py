@@ -31,23 +31,18 @@ Which machines could be of use to `clairvoyant-program`: types that no other typ
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.formulations.linear_model import Rows
+from schedgap.formulations.linear_model import LinearModel, Rows
 from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.formulations.reconfiguration.presence import must_plans, num_plans, start_up_s
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 from schedgap.instances.units import HOUR_S
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.formulations.linear_model import LinearModel
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 
 def slots(instance: ReconfigurationInstance) -> tuple[IntArray, IntArray]:

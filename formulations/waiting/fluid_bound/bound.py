@@ -19,24 +19,19 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.formulations.waiting.demand_curve import demand_curve
 from schedgap.formulations.waiting.fluid_bound.machine_prices import LATER_STEP, Ascent, MachineTime
-from schedgap.formulations.waiting.models import scale
+from schedgap.formulations.waiting.models import Scaled, scale
 from schedgap.formulations.waiting.work_bound import work_amount
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR
 from schedgap.instances.waiting.model import FAMILY, MAX_END_US, WaitingInstance
 from schedgap.instances.waiting.objective import exact_sum, rent_of
-
-if TYPE_CHECKING:
-    from schedgap.formulations.waiting.models import Scaled
-    from schedgap.instances.arrays import IntArray
-
 
 # One evaluation looks at up to so many starts of jobs; grids have between so many intervals, each so often those before.
 STARTS, LEAST_GRID, MOST_GRID, FINER = 20_000_000, 64, 100_000, 4

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from schedgap.instances.jit import inner_kernel, lean_kernel
-
-if TYPE_CHECKING:
-    import numpy as np
-
 
 # Rents are at most 2^61. Clearly more than that, even where floats round, and two of them and a rent fit 64 bits.
 ABOVE_RENTS = 5 << 59

@@ -42,18 +42,15 @@ a number that proves as much as one before it does are good enough: the bound is
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from schedgap.formulations.column_generation.ascent import ByHistory, ascend
 from schedgap.formulations.waiting.fluid_bound.kernels_prices import Cheapest, PricedJobs, Prices, cheapest_starts
+from schedgap.formulations.waiting.models import Scaled
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.waiting.objective import exact_sum, rent_of
-
-if TYPE_CHECKING:
-    from schedgap.formulations.waiting.models import Scaled
-    from schedgap.instances.arrays import FloatArray, IntArray
-
 
 # In shares of a machine's price over its size: the first steps on the coarsest grid, and on all others. Rounds are cheap
 # on the coarsest one, and prices for the first number of machines have the longest way to go there.

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from schedgap.formulations.waiting.priced_search.kernels_plan import (
+    Given,
+    Near,
+    Plan,
+    Rule,
+    Taken,
+    Timeline,
     choose_near,
     choose_to_empty,
     cost_of,
@@ -17,11 +24,6 @@ from schedgap.formulations.waiting.priced_search.kernels_plan import (
 )
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import xorshift_below, xorshift_uniform
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from schedgap.formulations.waiting.priced_search.kernels_plan import Given, Near, Plan, Rule, Taken, Timeline
 
 # The share of moves that empty a machine for a job.
 EMPTYING = 0.65

@@ -21,30 +21,22 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from schedgap.formulations.waiting.fluid_bound.bound import moments, priced
-from schedgap.formulations.waiting.models import scale
-from schedgap.formulations.waiting.priced_search.kernels_plan import Given, Near, Plan, Rule, Taken, empty
+from schedgap.formulations.waiting.fluid_bound.bound import EndRange, moments, priced
+from schedgap.formulations.waiting.models import Scaled, scale
+from schedgap.formulations.waiting.priced_search.kernels_plan import Given, Near, Plan, Rule, Taken, Timeline, empty
 from schedgap.formulations.waiting.priced_search.kernels_rework import link_all, place_in_turn, rework
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Found, Outcome, method, untold
-from schedgap.instances.waiting.model import FAMILY, RENTED, WaitingSchedule
+from schedgap.instances.waiting.model import FAMILY, RENTED, WaitingInstance, WaitingSchedule
 from schedgap.instances.waiting.objective import costs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from schedgap.formulations.waiting.fluid_bound.bound import EndRange
-    from schedgap.formulations.waiting.models import Scaled
-    from schedgap.formulations.waiting.priced_search.kernels_plan import Timeline
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.waiting.model import WaitingInstance
-
 
 # Intervals at most between which prices for a number of machines are improved, and rounds.
 PRICE_GRID, PRICE_ROUNDS = 10_000, 60

@@ -16,18 +16,14 @@ count, S goes on as a Pareto distribution: the gaps of a day say nothing of VMs 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 # At run time, too: what is compiled depends on the fields.
-from schedgap.heuristics.harvest.slacksched.state import Engine  # noqa: TC001
+from schedgap.heuristics.harvest.slacksched.state import Engine
+from schedgap.instances.arrays import Records
 from schedgap.instances.harvest.simulator.state import GREW, NOBODY, SHRANK, Change, State, Vm
 from schedgap.instances.jit import inlined_kernel, inner_kernel, lean_kernel
 from schedgap.instances.kernels.sort import sort
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import Records
 
 # Values of `EngineOptions.survival`: how S is estimated.
 ECDF, KAPLAN_MEIER = 0, 1

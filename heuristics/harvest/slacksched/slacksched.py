@@ -18,22 +18,24 @@ Names from before these were options stay, with their rows: `NAMES`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from schedgap.heuristics.harvest.pool import CHOICES, POOL, PoolOptions, play
 from schedgap.heuristics.harvest.slacksched import kernels_rules
-from schedgap.heuristics.harvest.slacksched.state import PREDICTION, SPANS, SURVIVAL, PredictionOptions, new_matcher
+from schedgap.heuristics.harvest.slacksched.state import (
+    PREDICTION,
+    SPANS,
+    SURVIVAL,
+    Matcher,
+    PredictionOptions,
+    new_matcher,
+)
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
+from schedgap.instances.harvest.simulator.state import State
 from schedgap.instances.method import Outcome, Status, flattened, method
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schedgap.heuristics.harvest.slacksched.state import Matcher
-    from schedgap.instances.harvest.simulator.state import State
 
 RULES: dict[str, Callable[[State, Matcher], int]] = {
     "holding": kernels_rules.play_holding,

@@ -7,21 +7,16 @@ looked after. All int64 unless it says otherwise.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from schedgap.instances.arrays import record, records
+from schedgap.instances.arrays import FloatArray, IntArray, Records, record, records
 from schedgap.instances.errors import MethodError
+from schedgap.instances.harvest.model import HarvestInstance
 from schedgap.instances.harvest.simulator.state import NOBODY
 from schedgap.instances.units import HOUR_MS, NEVER, SECOND_MS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from schedgap.instances.arrays import FloatArray, IntArray, Records
-    from schedgap.instances.harvest.model import HarvestInstance
-
 
 # VMs are looked at one by one where any of so many is worth it, which compilers find out for many VMs at a time.
 BLOCK = 64

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedgap.heuristics.provisioning.full_reconfiguration.kernels_tnrp import pack_tnrp
 from schedgap.heuristics.provisioning.full_reconfiguration.packing import (
@@ -20,17 +21,12 @@ from schedgap.heuristics.provisioning.full_reconfiguration.packing import (
     is_by_list,
     pack_tasks,
 )
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import PER_MACHINE
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.solution import Provisioning
-
+from schedgap.instances.provisioning.solution import Provisioning
 
 MAX_PRICE = 2**53
 

@@ -9,7 +9,7 @@ From rows of task demands to classes of equal rows, in one pass; sizes and reser
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,8 @@ from schedgap.heuristics.provisioning.full_reconfiguration.kernels_tree import (
     write_point,
     write_rank,
 )
+from schedgap.heuristics.provisioning.full_reconfiguration.state import Classes, Plan, Query, Types
 from schedgap.instances.jit import inner_kernel, lean_kernel
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.provisioning.full_reconfiguration.state import Classes, Plan, Query, Types
 
 
 @lean_kernel

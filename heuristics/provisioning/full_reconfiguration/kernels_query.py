@@ -12,15 +12,13 @@ line of equal scores crosses, the square root of their number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from schedgap.heuristics.provisioning.full_reconfiguration.kernels_tree import FANOUT, Tree
+from schedgap.heuristics.provisioning.full_reconfiguration.state import Query
 from schedgap.instances.jit import inlined_kernel
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.provisioning.full_reconfiguration.state import Query
 
 # Cutting 4 bits loses 2e-6 of a key, float32 sums of a few products 1e-6 at most (up to some ten resources).
 MARGIN = 1e-5

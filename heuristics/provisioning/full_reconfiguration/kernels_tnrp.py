@@ -6,13 +6,11 @@ the machine. As without interference, a content once found is repeated while its
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.heuristics.provisioning.full_reconfiguration.kernels_pack import cheapest, repeats
+from schedgap.heuristics.provisioning.full_reconfiguration.state import Classes, Plan, Types
 from schedgap.instances.jit import inlined_kernel, inner_kernel, lean_kernel
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.provisioning.full_reconfiguration.state import Classes, Plan, Types
 
 
 @lean_kernel

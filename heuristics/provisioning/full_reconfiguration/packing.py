@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedgap.heuristics.provisioning.full_reconfiguration.kernels_pack import (
     class_demand,
@@ -17,15 +18,11 @@ from schedgap.heuristics.provisioning.full_reconfiguration.kernels_pack import (
 )
 from schedgap.heuristics.provisioning.full_reconfiguration.kernels_tree import FANOUT, MAX_HEIGHT, Tree
 from schedgap.heuristics.provisioning.full_reconfiguration.state import Classes, Plan, Query, Types
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import InstanceError, MethodError
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 TIE_BREAKS = ("alignment", "paper")
 

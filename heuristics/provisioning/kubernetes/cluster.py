@@ -6,22 +6,18 @@ Which nodes a controller may give back, and how many of each pool at once.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from schedgap.heuristics.provisioning.kubernetes.kernels_claims import settle
 from schedgap.heuristics.provisioning.kubernetes.state import GONE, Catalogue, Nodes, Tasks
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.method import Outcome
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK
-from schedgap.instances.provisioning.running import ANY_NUMBER, EMPTY, GOING, HELD, STARTING, UNMANAGED, Pool
+from schedgap.instances.provisioning.running import ANY_NUMBER, EMPTY, GOING, HELD, STARTING, UNMANAGED, Pool, Running
 from schedgap.instances.provisioning.solution import NEW, Provisioning
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.provisioning.running import Running
-
 
 Offer: TypeAlias = "tuple[IntArray, IntArray, IntArray, IntArray, IntArray]"
 # In place of a stock: more machines than any solution has.

@@ -7,10 +7,11 @@ kubernetes/autoscaler, cluster-autoscaler-release-1.37, commit a16f0ae: estimato
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import tanh
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,18 +19,12 @@ from schedgap.heuristics.provisioning.kubernetes.cluster import HANDLED, Cluster
 from schedgap.heuristics.provisioning.kubernetes.karpenter import new_claims, new_work
 from schedgap.heuristics.provisioning.kubernetes.kernels_estimate import estimate, fill
 from schedgap.heuristics.provisioning.kubernetes.kernels_removal import DELETE, Search, commit, first_removable
-from schedgap.heuristics.provisioning.kubernetes.state import GONE, mebibytes, role
+from schedgap.heuristics.provisioning.kubernetes.state import GONE, Catalogue, mebibytes, role
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.running import GOING, NO_SCALE_DOWN
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from schedgap.heuristics.provisioning.kubernetes.state import Catalogue
-    from schedgap.instances.arrays import BoolArray, IntArray
-
 
 # --max-nodes-per-scaleup.
 MOST_NODES = 1000

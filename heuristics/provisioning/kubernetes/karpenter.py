@@ -5,7 +5,7 @@ Karpenter's consolidation: kubernetes-sigs/karpenter, pkg/controllers/disruption
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,15 +21,10 @@ from schedgap.heuristics.provisioning.kubernetes.kernels_removal import (
     widest_prefix,
 )
 from schedgap.heuristics.provisioning.kubernetes.state import GONE, Claims, role
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.running import EMPTY, UNDERUTILIZED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.instances.arrays import IntArray
-
 
 POOLS = ("one", "family")
 

@@ -8,12 +8,10 @@ Tasks on nodes: whether one fits, taking its room, and what stays where it runs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from schedgap.heuristics.provisioning.kubernetes.state import Catalogue, Claims, Nodes, Tasks
 from schedgap.instances.jit import inlined_kernel, lean_kernel
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.provisioning.kubernetes.state import Catalogue, Claims, Nodes, Tasks
 
 
 @inlined_kernel

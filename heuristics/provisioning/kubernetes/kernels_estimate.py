@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.heuristics.provisioning.kubernetes.kernels_claims import first_fit, fits, take
+from schedgap.heuristics.provisioning.kubernetes.state import Catalogue, Nodes
 from schedgap.instances.jit import inlined_kernel, lean_kernel
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.provisioning.kubernetes.state import Catalogue, Nodes
 
 # In place of a limit on how many tasks of a class share a machine.
 PLENTY = 2**62

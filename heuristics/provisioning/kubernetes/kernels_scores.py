@@ -6,14 +6,12 @@ balanced_allocation}.go, schedule_one.go. Scores are whole numbers from 0 to 100
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from schedgap.heuristics.provisioning.kubernetes.kernels_claims import first_fit, fits, take
+from schedgap.heuristics.provisioning.kubernetes.state import Catalogue, Nodes, Tasks
 from schedgap.instances.jit import inlined_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import below
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.provisioning.kubernetes.state import Catalogue, Nodes, Tasks
 
 LEAST, MOST, RATIO = 0, 1, 2
 

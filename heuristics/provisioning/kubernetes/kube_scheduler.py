@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.heuristics.provisioning.kubernetes.cluster import HANDLED, Cluster
 from schedgap.heuristics.provisioning.kubernetes.cluster_autoscaler import ScaleUp
 from schedgap.heuristics.provisioning.kubernetes.kernels_scores import LEAST, MOST, RATIO, Scoring, schedule
 from schedgap.heuristics.provisioning.kubernetes.state import mebibytes, role
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 STRATEGIES = {"least-allocated": LEAST, "most-allocated": MOST, "requested-to-capacity-ratio": RATIO}
 TIES = ("random", "first")

@@ -8,11 +8,8 @@ Which resources of an instance are what the rules know by name: CPU, memory, GPU
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 GONE = -1
 

@@ -13,8 +13,6 @@ Effort is bounded by counts, never by a clock, and the random stream is fixed: e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.heuristics.provisioning.pattern_rounding.kernels_fill import Problem, cheapest_shares, resource_prices
@@ -29,15 +27,13 @@ from schedgap.heuristics.provisioning.pattern_rounding.kernels_search import (
     place_in_blocks,
     search,
 )
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.method import method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.moves import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import cost
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 SEED = np.uint64(0x9E3779B97F4A7C15)
 PRICE_TRIALS = 500

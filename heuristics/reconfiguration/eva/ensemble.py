@@ -6,8 +6,8 @@ Eva (sections 3 and 4): Full or Partial Reconfiguration, whichever saves more un
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,12 +17,7 @@ from schedgap.heuristics.reconfiguration.kernels_player import Catalogue, Packin
 from schedgap.heuristics.reconfiguration.monitor import SEMANTICS, ThroughputMonitor
 from schedgap.heuristics.reconfiguration.observation import EXECUTING, MIGRATING, Observation, catalogue_of, present_of
 from schedgap.heuristics.reconfiguration.player import policy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 MODES = ("ensemble", "full", "partial")
 TIE_BREAKS = ("alignment", "paper")

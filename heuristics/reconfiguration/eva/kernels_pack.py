@@ -13,17 +13,15 @@ Eva's two candidate plans, compiled: what stays, what is inserted, what Algorith
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from schedgap.heuristics.reconfiguration.kernels_monitor import Table, find
 from schedgap.heuristics.reconfiguration.kernels_owl import contents, put, worth_of
 from schedgap.heuristics.reconfiguration.kernels_player import Catalogue, Packing, Present, aligned, normalised
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.jit import inner_kernel, kernel
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 
 class Kinds(NamedTuple):

@@ -9,19 +9,13 @@ What a policy learns as it goes: pairwise throughputs, what progress costs, whic
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from schedgap.instances.arrays import record
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, record
 from schedgap.instances.jit import inner_kernel, kernel, lean_kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
-
 
 MOST_ON_MACHINE = 48
 # A throughput of 0 is taken for a billionth, the least that is above it.

@@ -5,8 +5,6 @@ A set of the n tasks that are regrouped is a number below 2^n: bit i stands for 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.heuristics.reconfiguration.lookahead.kernels_problem import (
@@ -18,11 +16,9 @@ from schedgap.heuristics.reconfiguration.lookahead.kernels_problem import (
     counted,
     put,
 )
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.jit import inner_kernel
 from schedgap.instances.kernels.random_numbers import xorshift_below
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 # A demand where a class may not run: no sum of demands comes near it.
 NOT_ALLOWED = 1 << 50

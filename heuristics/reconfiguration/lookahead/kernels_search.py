@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.heuristics.reconfiguration.lookahead.kernels_problem import (
@@ -15,12 +13,10 @@ from schedgap.heuristics.reconfiguration.lookahead.kernels_problem import (
     put,
 )
 from schedgap.heuristics.reconfiguration.lookahead.kernels_regroup import regroup
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.jit import inner_kernel, kernel
 from schedgap.instances.kernels.random_numbers import xorshift_below
 from schedgap.instances.kernels.sort import argsort
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 
 @kernel

@@ -18,8 +18,6 @@ bounded by counts and the random stream is fixed, so equal instances get equal s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from schedgap.heuristics.reconfiguration.actions import Plan
@@ -36,10 +34,8 @@ from schedgap.heuristics.reconfiguration.lookahead.kernels_problem import (
 from schedgap.heuristics.reconfiguration.lookahead.kernels_search import GROUP, begin, insert_queued, search
 from schedgap.heuristics.reconfiguration.observation import MIGRATING, Observation
 from schedgap.heuristics.reconfiguration.player import policy
+from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.errors import MethodError
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 
 DOLLAR, HOUR_S = 1e6, 3600.0
 SEED = 0x9E3779B97F4A7C15

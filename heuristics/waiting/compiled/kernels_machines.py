@@ -14,15 +14,12 @@ Jobs that start and end on machines: parts of the simulators' loops. `count` is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from schedgap.heuristics.waiting.compiled.state import Jobs, Look, Machines, Placed, Running
 from schedgap.instances.jit import inlined_kernel, inner_kernel
 from schedgap.instances.kernels.heap import earliest, heap_pop, heap_push
 from schedgap.instances.units import NEVER
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.waiting.compiled.state import Jobs, Look, Machines, Placed, Running
-
 
 FIRST, BEST = 0, 1
 WORD = 64

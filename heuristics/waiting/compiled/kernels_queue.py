@@ -13,17 +13,24 @@ bytes a job for the queue and the limits, and what running jobs and machines nee
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.heuristics.waiting.compiled.kernels_backfill import backfill, put_down, with_room
 from schedgap.heuristics.waiting.compiled.kernels_machines import end_job, find_machine, look_ahead, start_job
-from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US, RENTED, WAITING
+from schedgap.heuristics.waiting.compiled.state import (
+    NO_LIMIT_US,
+    RENTED,
+    WAITING,
+    Jobs,
+    Look,
+    Machines,
+    Placed,
+    Queue,
+    Running,
+)
 from schedgap.instances.jit import inlined_kernel, lean_kernel
 from schedgap.instances.kernels.heap import earliest, heap_pop, heap_push
 from schedgap.instances.units import NEVER
-
-if TYPE_CHECKING:
-    from schedgap.heuristics.waiting.compiled.state import Jobs, Look, Machines, Placed, Queue, Running
 
 ARRIVES, LEAVES, ENDS = 0, 1, 2
 

@@ -6,7 +6,6 @@ Who waits, for how long, and in which order jobs are served.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,11 +29,7 @@ from schedgap.heuristics.waiting.compiled.state import (
 )
 from schedgap.instances.arrays import BoolArray, IntArray, locked_ints
 from schedgap.instances.units import SECOND_US
-from schedgap.instances.waiting.model import WaitingSchedule
-
-if TYPE_CHECKING:
-    from schedgap.instances.waiting.model import WaitingInstance
-
+from schedgap.instances.waiting.model import WaitingInstance, WaitingSchedule
 
 SCHEDULING = ("fcfs", "easy", "sjf", "conservative")
 FIT = ("first", "best")

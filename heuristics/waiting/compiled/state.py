@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from schedgap.instances.arrays import BoolArray, IntArray
+from schedgap.instances.arrays import BoolArray, IntArray
 
 RENTED, WAITING = -1, -2
 # Longer than any wait: sums of times stay within 62 bits.

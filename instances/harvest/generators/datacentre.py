@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.parameters import GOAL, Goal, check_ranges, unusual, vm_sizes
 from schedgap.instances.harvest.generators.pools import POOL, Pool, PoolParameters, draw_pool
 from schedgap.instances.harvest.generators.replay import MAX_DAYS, SERVER_CORES, replay
+from schedgap.instances.harvest.generators.vms import Batches
 from schedgap.instances.harvest.generators.wind import WIND, WindOptions
 from schedgap.instances.harvest.generators.workloads import (
     CHANGES,
@@ -26,9 +26,6 @@ from schedgap.instances.harvest.generators.workloads import (
 from schedgap.instances.harvest.model import HarvestInstance
 from schedgap.instances.method import flattened
 from schedgap.instances.units import DAY_MS
-
-if TYPE_CHECKING:
-    from schedgap.instances.harvest.generators.vms import Batches
 
 # Enough for 64 harvest VMs, or as many cores of spot VMs, of which only one is on a server.
 SERVERS = 500

@@ -6,18 +6,15 @@ room. After TRIES in vain one is drawn of those with room, in O(S).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.jit import kernel
 from schedgap.instances.kernels.heap import heap_pop, heap_push
 from schedgap.instances.kernels.random_numbers import uniform
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 NOWHERE = -1
 TRIES = 64

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.draws import shuffled
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.parameters import check_ranges, unusual
@@ -14,9 +15,6 @@ from schedgap.instances.harvest.generators.replay import FreeCores, harvest_vms,
 from schedgap.instances.harvest.generators.vms import MEMORY_MIB_PER_CORE, Vms
 from schedgap.instances.harvest.model import ALLOCATIONS, MAX_CORES
 from schedgap.instances.seeds import derived_seed
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import BoolArray, IntArray
 
 POOLS = ("harvest", "spot", "regular")
 # Of a regular core's price: spot VMs and harvest VMs' minimum size, such that harvest VMs are 4 times cheaper than regular

@@ -20,9 +20,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, lock, locked_bools, locked_ints
 from schedgap.instances.draws import lognormal
@@ -31,6 +31,16 @@ from schedgap.instances.harvest.generators.vms import Batches, bootstrapped, dra
 from schedgap.instances.on_use import ModuleOnUse
 from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import DAY_S, HOUR_S, SECOND_MS
+
+Profiles = tuple[IntArray, IntArray, IntArray]
+
+kernels_replay = ModuleOnUse("schedgap.instances.harvest.generators.kernels_replay")
+
+SERVER_CORES = 40
+BUFFER_SHARE = 0.05
+# Cores in use of a server that is nearly empty, and how seldom VMs come there if it is no buffer, in parts.
+EMPTY_CORES, QUIET_WEIGHT = 2, 0.1
+MAX_SERVERS, MAX_DAYS = 100_000, 366
 
 # The rate of arrivals follows the day, and differs from hour to hour: assumed, like the mean of seconds that VMs are late.
 DAY_AMPLITUDE, HOUR_SIGMA = 0.4, 0.35
@@ -149,22 +159,6 @@ def find_preset(name: str) -> Preset:
             f"there is no cluster '{name}'; {did_you_mean(name, PRESETS)}known are {', '.join(PRESETS)}."
         )
     return PRESETS[name]
-
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    # First event of each VM (V + 1,), then time and cores of the events (E,), as in `HarvestInstance`. A VM that never has
-    # cores has no events.
-    Profiles = tuple[IntArray, IntArray, IntArray]
-
-kernels_replay = ModuleOnUse("schedgap.instances.harvest.generators.kernels_replay")
-
-SERVER_CORES = 40
-BUFFER_SHARE = 0.05
-# Cores in use of a server that is nearly empty, and how seldom VMs come there if it is no buffer, in parts.
-EMPTY_CORES, QUIET_WEIGHT = 2, 0.1
-MAX_SERVERS, MAX_DAYS = 100_000, 366
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.csv_table import read_rows
 from schedgap.instances.draws import lognormal, shuffled
 from schedgap.instances.errors import InstanceError
@@ -20,9 +20,6 @@ from schedgap.instances.harvest.generators.parameters import check_ranges, unusu
 from schedgap.instances.harvest.generators.replay import SERVER_CORES, FreeCores
 from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import HOUR_MS
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 LOGIT_MEAN, LOGIT_SIGMA = -1.49, 1.26
 FAST_HOURS, SLOW_HOURS, FAST_SHARE = 16.0, 240.0, 0.68

@@ -11,21 +11,18 @@ The end of the VMs' traces: late enough for the jobs, and with room for every ta
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.parameters import check_ranges, decimals, unusual, whole_numbers
+from schedgap.instances.harvest.generators.vms import Vms
 from schedgap.instances.harvest.model import NO_CHECKPOINTS
 from schedgap.instances.harvest.stability import total_cores
 from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import HOUR_MS, MINUTE_MS, SECOND_MS
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.harvest.generators.vms import Vms
-
 
 # The prediction engine looks one day back (section 3.1.1).
 HISTORY_MS = 24 * HOUR_MS

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 
-from schedgap.instances.arrays import IntArray, longer, record, records
+from schedgap.instances.arrays import IntArray, Records, longer, record, records
 from schedgap.instances.harvest.model import ALLOCATIONS, KILL_ORDERS, HarvestInstance, HarvestSchedule
 from schedgap.instances.harvest.simulator import events, leases, plain, waiting
 from schedgap.instances.harvest.simulator.state import (
@@ -27,12 +27,6 @@ from schedgap.instances.harvest.simulator.state import (
     Vm,
 )
 from schedgap.instances.units import HOUR_MS, MINUTE_MS, NEVER
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schedgap.instances.arrays import Records
-
 
 # So many different demands that did not fit are remembered in a pass.
 REFUSED = 16

@@ -5,16 +5,15 @@ Letters: V VMs, E events, J jobs, T tasks; N runs and L leases that there is roo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy import uint64
-    from numpy.typing import NDArray
+import numpy as np
+from numpy import uint64
+from numpy.typing import NDArray
 
-    from schedgap.instances.arrays import IntArray, Records
+from schedgap.instances.arrays import IntArray, Records
 
-    WordArray = NDArray[np.uint64]
+WordArray = NDArray[np.uint64]
 
 NOBODY = -1
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.placement.model import MAX_AMOUNT, NOWHERE, ONE, PlacementInstance
 from schedgap.instances.placement.readers.gpus import (
     KAI_GROUP,
@@ -20,8 +22,8 @@ from schedgap.instances.placement.readers.gpus import (
     numbers_of,
 )
 from schedgap.instances.placement.stranded import CLOSED
-from schedgap.instances.provisioning.readers.kubernetes.at_most_one import MOST
-from schedgap.instances.provisioning.readers.kubernetes.constraints import TYPE, Machine, may_run
+from schedgap.instances.provisioning.readers.kubernetes.at_most_one import MOST, Exclusions
+from schedgap.instances.provisioning.readers.kubernetes.constraints import TYPE, Constraint, Machine, may_run
 from schedgap.instances.provisioning.readers.kubernetes.nodes import (
     alike_sizes,
     amounts_of,
@@ -31,7 +33,8 @@ from schedgap.instances.provisioning.readers.kubernetes.nodes import (
     less,
     taken_by_node,
 )
-from schedgap.instances.provisioning.readers.kubernetes.state import node_labels
+from schedgap.instances.provisioning.readers.kubernetes.objects import Annotations
+from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, Report, State, node_labels
 from schedgap.instances.provisioning.readers.quantities import (
     BYTES,
     CPU,
@@ -43,15 +46,6 @@ from schedgap.instances.provisioning.readers.quantities import (
     listed,
     unique_names,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
-    from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
-    from schedgap.instances.provisioning.readers.kubernetes.objects import Annotations
-    from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, Report, State
 
 BESIDE = f"may not share a node with others, beyond the {MOST} rules of the most pods"
 NO_LONGER = "run where they would not be let today, and may stay"

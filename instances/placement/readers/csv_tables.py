@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,6 @@ from schedgap.instances.placement.model import MAX_AMOUNT, MAX_GPUS, NO_GANG, NO
 from schedgap.instances.placement.readers.gpus import Held, assigned
 from schedgap.instances.provisioning.readers.catalogues.plain import row_amounts, row_name
 from schedgap.instances.provisioning.readers.quantities import in_units, unique_names
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NODE_COLUMNS = ("name", "type", "gpus", "model", "count")
 POD_COLUMNS = ("name", "count", "gpus", "models", "node", "gang", "movable")

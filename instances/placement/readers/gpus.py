@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from schedgap.instances.placement.model import MAX_GPUS, ONE
+from schedgap.instances.provisioning.readers.kubernetes.objects import Annotations
 from schedgap.instances.provisioning.readers.quantities import THOUSAND, decimal
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from schedgap.instances.provisioning.readers.kubernetes.objects import Annotations
 
 NVIDIA = "nvidia.com/gpu"
 VENDORS = (NVIDIA, "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "habana.ai/gaudi")

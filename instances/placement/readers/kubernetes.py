@@ -7,39 +7,36 @@ larger or admission wider, and is named in the notes: what is proven of the inst
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import InstanceError, one_of
-from schedgap.instances.placement.model import NO_GANG, UNITS
+from schedgap.instances.placement.model import NO_GANG, UNITS, PlacementInstance
 from schedgap.instances.placement.readers.assembly import Assembly, Rooms, Seen, alone_as_resources
 from schedgap.instances.placement.readers.gpus import KAI_GROUP
 from schedgap.instances.provisioning.readers.kubernetes.at_most_one import exclusions
 from schedgap.instances.provisioning.readers.kubernetes.cluster import constraint_of, tell_shared_volumes
 from schedgap.instances.provisioning.readers.kubernetes.objects import (
     GROUPED,
+    Pod,
     PodGroup,
     decode,
     decoded,
     read_objects,
 )
 from schedgap.instances.provisioning.readers.kubernetes.state import FRACTIONS, gathered, leave_out
+from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup as Group
 from schedgap.instances.provisioning.readers.kubernetes.upkeep import Guards, tell_blocked
 from schedgap.instances.provisioning.readers.quantities import listed
 from schedgap.instances.unpacked import member_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from msgspec import Struct
-
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.placement.model import PlacementInstance
-    from schedgap.instances.provisioning.readers.kubernetes.objects import Pod
-    from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup as Group
 
 SNAPSHOT = "snapshot.json"
 # Keys of KAI's snapshot that are read, and their kinds.

@@ -13,18 +13,16 @@ one-GPU and CPU-only pods (Weng et al., ATC 2023), rounded to whole percents.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.ec2 import CpuCapacity, ec2_types, eva_interference, eva_workloads
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.readers.alibaba import snapshot
 from schedgap.instances.seeds import derived_seed
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
 
 
 def distinct(tasks: int = 200, *, seed: int = 0, cpu: CpuCapacity = "physical") -> ProvisioningInstance:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,9 +30,6 @@ from schedgap.instances.provisioning.readers.quantities import (
     unique_names,
 )
 from schedgap.instances.provisioning.running import Running
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TASK_COLUMNS = ("name", "count", "families", "machine")
 ALL = "all"

@@ -10,16 +10,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
 
 THOUSAND = 1000
 BYTES = "_bytes"

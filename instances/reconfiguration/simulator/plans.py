@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.jit import kernel
 from schedgap.instances.reconfiguration.simulator.events import advance, end_if_empty, ends_at, handle
 from schedgap.instances.reconfiguration.simulator.state import (
@@ -23,9 +22,6 @@ from schedgap.instances.reconfiguration.simulator.state import (
     State,
 )
 from schedgap.instances.units import NEVER
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 
 @kernel

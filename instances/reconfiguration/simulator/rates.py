@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.jit import kernel
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
 
 RATE_ONE = 1_000_000_000
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import VerifyError
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.moves import has_stock
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.reconfiguration.delays import FEWEST, in_order
-from schedgap.instances.reconfiguration.model import ReconfigurationSchedule
+from schedgap.instances.reconfiguration.model import ReconfigurationInstance, ReconfigurationSchedule
 from schedgap.instances.reconfiguration.simulator import plans
 from schedgap.instances.reconfiguration.simulator.rates import RATE_ONE, STORED_ROWS
 from schedgap.instances.reconfiguration.simulator.state import (
@@ -26,17 +26,12 @@ from schedgap.instances.reconfiguration.simulator.state import (
     TASK,
     WRONG,
     Given,
+    Records,
     State,
     new_machines,
     with_rows,
 )
 from schedgap.instances.units import NEVER, shown_amount
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
-    from schedgap.instances.provisioning.model import ProvisioningInstance
-    from schedgap.instances.reconfiguration.model import ReconfigurationInstance
-    from schedgap.instances.reconfiguration.simulator.state import Records
 
 FIRST_MACHINES = 64
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import FloatArray, IntArray
+from schedgap.instances.arrays import FloatArray, IntArray
 
 # An array of records, whose fields are named: `task[k].stage`, and all of them at once `task["stage"]`.
 Records: TypeAlias = "np.ndarray[Any, Any]"

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from schedgap.instances.arrays import Records
 from schedgap.instances.jit import inner_kernel
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import Records
-    from schedgap.instances.sharing.simulator.state import End
+from schedgap.instances.sharing.simulator.state import End
 
 
 @inner_kernel

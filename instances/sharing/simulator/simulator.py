@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
-from schedgap.instances.sharing.model import SharingSchedule
+from schedgap.instances.arrays import IntArray
+from schedgap.instances.sharing.model import SharingInstance, SharingSchedule
 from schedgap.instances.sharing.simulator import events
 from schedgap.instances.sharing.simulator.state import NOBODY, Rules, initial_state
 from schedgap.instances.units import NEVER
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.sharing.model import SharingInstance
 
 # Choices that the papers leave open, and that move results; the first of each is the default.
 NODES = ("index", "fastest", "random")

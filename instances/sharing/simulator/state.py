@@ -9,19 +9,14 @@ The state of a cluster before the first moment: idle machines, and no job has ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy import uint64
 
-from schedgap.instances.arrays import record, records
+from schedgap.instances.arrays import FloatArray, IntArray, Records, record, records
+from schedgap.instances.sharing.model import SharingInstance
 from schedgap.instances.units import NEVER
-
-if TYPE_CHECKING:
-    from numpy import uint64
-
-    from schedgap.instances.arrays import FloatArray, IntArray, Records
-    from schedgap.instances.sharing.model import SharingInstance
-
 
 NOBODY = -1
 

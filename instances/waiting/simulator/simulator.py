@@ -7,15 +7,11 @@ itself at once. A job that still waits when its limit has come rents then. Plain
 from __future__ import annotations
 
 import heapq
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from schedgap.instances.waiting.model import RENTED, WaitingSchedule
-
-if TYPE_CHECKING:
-    from schedgap.instances.arrays import IntArray
-    from schedgap.instances.waiting.model import WaitingInstance
+from schedgap.instances.arrays import IntArray
+from schedgap.instances.waiting.model import RENTED, WaitingInstance, WaitingSchedule
 
 UNDECIDED = -2
 

@@ -11,6 +11,10 @@ from schedgap.formulations.reconfiguration.work_bound import bound_presence, bou
 from schedgap.formulations.reconfiguration.work_prices import bound_work
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.method import Status, find_method
+from tests.oracles.reconfiguration import cheapest
+
+# The least cost of all schedules, which `cheapest` proves, of some random instances with jobs of one task each.
+OPTIMA = {3: 1300, 9: 9000, 11: 46_000, 20: 16_000, 25: 6200, 30: 7000, 36: 8000}
 
 
 def test_one_job_is_paid_while_it_must_be_there(plain):
@@ -100,3 +104,19 @@ def test_many_spells_do_not_lose_presence_alone(plain):
     instance = plain((60,) * number, arrival_s=150 * np.arange(number), throughput=[[600]], acquire_s=[10])
     assert bound_progress(instance).details["spells"] == number
     assert bound_progress(instance).bound >= bound_presence(instance).bound > 0
+
+
+@pytest.mark.parametrize("seed", OPTIMA)
+def test_no_bound_is_above_the_least_cost_of_all_schedules(seed, oddities):
+    instance = oddities(seed)
+    instance = instance.replace(num_tasks=np.ones(instance.num_jobs), work_s=1 + instance.work_s // 3)
+    # One more: a search that finds nothing below its limit returns the limit.
+    assert cheapest(instance, OPTIMA[seed] + 1) == OPTIMA[seed]
+    assert max(bound(instance).bound for bound in (bound_work, bound_presence, bound_progress)) <= OPTIMA[seed]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_schedule_is_cheaper_from_a_start(seed, oddities, begun, wander):
+    instance = begun(oddities(seed), seed)
+    bounds = [bound(instance).bound for bound in (bound_work, bound_presence, bound_progress)]
+    assert max(bounds) <= min(wander(instance, 60, seed))

@@ -7,12 +7,6 @@ import numpy as np
 import pytest
 
 from schedgap.bench.plugins.discover import load_methods
-from schedgap.formulations.reconfiguration.clairvoyant.search import (
-    MAX_AMOUNT,
-    clairvoyant,
-    few_choices,
-    largest_amount,
-)
 from schedgap.formulations.reconfiguration.kernels_items import FAR, rents
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.method import REGISTRY, Status
@@ -108,15 +102,6 @@ def test_every_method_at_every_size(name):
         assert found.status is not Status.OPTIMAL or objective == min(known)
         assert found.status is not Status.INFEASIBLE
         assert found.status is not Status.UNSUPPORTED or found.details["reason"]
-
-
-def test_prices_times_times_beyond_62_bits_are_not_searched():
-    """$4,000 an hour for 2^30 s a plan has 62 bits; in nano-dollars, in which work is priced, 72: it wrapped."""
-    instance = made()
-    dear = made(price=4_000_000_000, period_s=2**30, work_s=[2**30])
-    assert "beyond 62 bits" in few_choices(dear)
-    assert largest_amount(dear) > MAX_AMOUNT >= largest_amount(instance)
-    assert clairvoyant(instance).status is Status.OPTIMAL
 
 
 def test_resource_prices_of_a_machine_beyond_62_bits_are_none():

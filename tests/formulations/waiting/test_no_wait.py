@@ -1,11 +1,10 @@
-"""Nobody waits: two ways to the optimum, and brute force."""
+"""Nobody waits: the optimum against brute force and by hand."""
 
 import numpy as np
 import pytest
 
-from schedgap.formulations.backends import solve
-from schedgap.formulations.waiting.no_wait import build, clairvoyant_no_wait, clairvoyant_no_wait_program, one_kind
-from schedgap.instances.errors import MethodError
+from schedgap.formulations.waiting.no_wait import clairvoyant_no_wait, one_kind
+from schedgap.formulations.waiting.time_indexed import time_indexed
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import RENTED, WaitingInstance, mms, verify
@@ -24,21 +23,14 @@ def test_optimal(random_instance, optimum, single_core):
     assert tried > 60
 
 
-@pytest.mark.parametrize("backend", ["highs", "scip"])
-def test_integer_program_meets_shortest_paths(random_instance, backend):
-    for seed in range(25):
-        instance = random_instance(seed, single_core=True, wait=0, jobs=12)
-        assert clairvoyant_no_wait_program(instance, backend=backend).bound == clairvoyant_no_wait(instance).bound
-
-
 def test_machines_of_several_slots():
-    """Jobs of one core on machines of four: the program and shortest paths agree."""
-    instance = mms(120, seed=5, max_wait_h=0.0).replace(
+    """Jobs of one core on machines of four: shortest paths and the program over all starts agree."""
+    instance = mms(12, seed=5, max_wait_h=0.0, step_s=60.0).replace(
         machine_cores=4, machine_memory_mib=4 * 4096, fixed_price=150_000
     )
     found = clairvoyant_no_wait(instance)
     assert found.details["slots_per_machine"] == 4
-    assert found.bound == clairvoyant_no_wait_program(instance).bound == verify(instance, found.solution)
+    assert found.bound == time_indexed(instance).bound == verify(instance, found.solution)
 
 
 def test_marginal_analysis_by_hand():
@@ -75,37 +67,11 @@ def test_refused_where_jobs_may_wait(random_instance):
     assert "lets jobs wait" in one_kind(random_instance(2, single_core=True, wait=HOUR_US))
 
 
-def test_only_the_program_has_back_ends(random_instance):
+def test_it_has_no_back_ends():
     """Else an audit would solve the same shortest paths twice and call it a second opinion."""
     assert find_method("waiting", "clairvoyant-no-wait").parameters == {}
-    assert find_method("waiting", "clairvoyant-no-wait-program").parameters == {"backend": "highs"}
-    instance = random_instance(2, single_core=True, wait=0)
-    assert clairvoyant_no_wait(instance).backend is None
-    assert clairvoyant_no_wait_program(instance, backend="scip").backend == "scip"
 
 
-@pytest.mark.parametrize("way", [clairvoyant_no_wait, clairvoyant_no_wait_program])
-def test_no_time_no_answer(random_instance, way):
-    found = way(random_instance(2, single_core=True, wait=0), time_limit_s=0.0)
+def test_no_time_no_answer(random_instance):
+    found = clairvoyant_no_wait(random_instance(2, single_core=True, wait=0), time_limit_s=0.0)
     assert found.solution is None and found.bound is None
-
-
-def test_costs_beyond_the_arithmetic_of_solvers_are_told():
-    instance = mms(2, seed=1, max_wait_h=0.0).replace(
-        submit_us=[1_800_000_000] * 2,
-        runtime_us=[5_400_000_000, 75 * HOUR_US],
-        fixed_price=40,
-        rented_price=[100],
-        horizon_us=1,
-    )
-    found = clairvoyant_no_wait_program(instance)
-    assert found.solution is None and "arithmetic" in found.details["reason"]
-    assert clairvoyant_no_wait(instance).status is Status.OPTIMAL
-
-
-def test_exports_its_program():
-    instance = mms(30, seed=1, max_wait_h=0.0)
-    model = build(instance)
-    assert solve(model).status is Status.OPTIMAL
-    with pytest.raises(MethodError, match="none that fits"):
-        build(instance.replace(cores=np.full(30, 2)))

@@ -5,8 +5,7 @@ import heapq
 import numpy as np
 import pytest
 
-from schedgap.formulations.waiting.interval_model import compound, ljw, long_jobs
-from schedgap.formulations.waiting.models import ajw, impatient, njw, sww
+from schedgap.formulations.waiting.models import ajw, compound, impatient, ljw, long_jobs, njw, sww
 
 BASE = {"arrival_rate": 0.2, "service_rate": 0.002, "discount": 0.4}
 

@@ -22,8 +22,8 @@ def test_long_windows_are_refused():
     instance = mms(100, seed=1, max_wait_h=0.5)
     found = time_indexed(instance)
     assert found.status is Status.UNSUPPORTED
-    assert "interval-model" in str(found.details["reason"])
-    with pytest.raises(MethodError, match="interval-model"):
+    assert "bound-fluid" in str(found.details["reason"])
+    with pytest.raises(MethodError, match="bound-fluid"):
         build(instance)
 
 

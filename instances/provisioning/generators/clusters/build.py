@@ -9,13 +9,14 @@ Generated clusters as files that a user would have, and as instances.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.errors import InstanceError, one_of
 from schedgap.instances.provisioning.generators.clusters import machines as objects
 from schedgap.instances.provisioning.generators.clusters.kinds import KINDS, Kind
@@ -24,9 +25,11 @@ from schedgap.instances.provisioning.generators.clusters.machines import (
     HOST,
     KIB_GIB,
     ZONE,
+    Daemon,
     Json,
     MachineType,
     NodeGroup,
+    Provider,
     container,
     metadata,
     node,
@@ -35,15 +38,9 @@ from schedgap.instances.provisioning.generators.clusters.machines import (
     write_list,
 )
 from schedgap.instances.provisioning.generators.clusters.workloads import GPU, ODD, Dice, Workload, draw, made
+from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.readers.kubernetes import kubernetes
 from schedgap.instances.provisioning.readers.quantities import fine_amounts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.provisioning.generators.clusters.machines import Daemon, Provider
-    from schedgap.instances.provisioning.model import ProvisioningInstance
 
 RESOURCES = ("cpu", "ram_bytes", GPU, "pods", "ephemeral_bytes")
 # Nodes have had different pasts: the last in favour gets half of what the first does.

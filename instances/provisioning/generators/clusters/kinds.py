@@ -8,13 +8,14 @@ years and power might. What runs on every node is what providers and their users
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from schedgap.instances.provisioning.generators.clusters.machines import (
     KIB_GIB,
     MOST_PODS,
     Daemon,
+    Json,
     MachineType,
     NodeGroup,
     Provider,
@@ -22,11 +23,6 @@ from schedgap.instances.provisioning.generators.clusters.machines import (
     reserved_by_memory,
     series,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from schedgap.instances.provisioning.generators.clusters.machines import Json
 
 # AKS' table of reserved milli-CPU by vCPU.
 AKS_CPU = {2: 100, 4: 140, 8: 180, 16: 260, 32: 420}

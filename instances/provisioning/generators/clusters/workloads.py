@@ -5,22 +5,25 @@ Draws of one cluster, all from one seed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import msgspec
 
+from schedgap.instances.arrays import FloatArray
 from schedgap.instances.draws import generator
-from schedgap.instances.provisioning.generators.clusters.machines import HOST, REQUIRED, STAYS, ZONE, Json, container
+from schedgap.instances.provisioning.generators.clusters.machines import (
+    HOST,
+    REQUIRED,
+    STAYS,
+    ZONE,
+    Json,
+    NodeGroup,
+    container,
+)
 from schedgap.instances.provisioning.readers.kubernetes.objects import Pod
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import ALWAYS, pod_request
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from schedgap.instances.arrays import FloatArray
-    from schedgap.instances.provisioning.generators.clusters.machines import NodeGroup
-
 
 T = TypeVar("T")
 # Of Kubernetes' own names: no vowels.

@@ -6,17 +6,14 @@ Labels that follow from what a price list says of a machine: its name, architect
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.quantities import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from fractions import Fraction
-
 
 # The values that each label may have, None among them where it may be missing.
 Labels: TypeAlias = "dict[str, frozenset[str | None]]"

@@ -14,9 +14,11 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TypeAlias
 
 from schedgap.instances.csv_table import read_rows, whole_number
 from schedgap.instances.errors import InstanceError
@@ -28,6 +30,7 @@ from schedgap.instances.provisioning.readers.catalogues.catalogue import (
     SPOT,
     SYSTEMS,
     Catalogue,
+    Labels,
     MachineType,
     Offering,
     merged,
@@ -43,12 +46,6 @@ from schedgap.instances.provisioning.readers.quantities import (
     decimal,
     listed,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from schedgap.instances.provisioning.readers.catalogues.catalogue import Labels
 
 MIB = 2**20
 WHAT = "price list"

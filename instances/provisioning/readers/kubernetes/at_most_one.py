@@ -13,23 +13,18 @@ only that at most one of each class shares a machine. A floor may be lower for t
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from schedgap.instances.arrays import BoolArray
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, allowed_values, holds
+from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint, Machine, allowed_values, holds
 from schedgap.instances.provisioning.readers.kubernetes.objects import decode
-from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup
+from schedgap.instances.provisioning.readers.kubernetes.pod_parts import Apart
+from schedgap.instances.provisioning.readers.kubernetes.state import DaemonSet, PodGroup, Report, State
 from schedgap.instances.provisioning.readers.quantities import THOUSAND, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from schedgap.instances.arrays import BoolArray
-    from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
-    from schedgap.instances.provisioning.readers.kubernetes.pod_parts import Apart
-    from schedgap.instances.provisioning.readers.kubernetes.state import DaemonSet, Report, State
 
 NOT_ITSELF = "pod anti-affinity by hostname that does not select the pods themselves"
 ADDRESSES = "host ports of a single address"

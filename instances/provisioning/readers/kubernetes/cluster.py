@@ -6,22 +6,30 @@ Groups of pods, and machines that there are or can be, as the arrays of an insta
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray
 from schedgap.instances.errors import InstanceError, one_of
 from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
-from schedgap.instances.provisioning.readers.catalogues import read_catalogue
+from schedgap.instances.provisioning.readers.catalogues import Catalogue, read_catalogue
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
-from schedgap.instances.provisioning.readers.kubernetes.at_most_one import exclusions, kept_apart, say_between
+from schedgap.instances.provisioning.readers.kubernetes.at_most_one import (
+    Exclusions,
+    exclusions,
+    kept_apart,
+    say_between,
+)
 from schedgap.instances.provisioning.readers.kubernetes.constraints import ZONE, Constraint
-from schedgap.instances.provisioning.readers.kubernetes.nodes import running_nodes, types_of_nodes
-from schedgap.instances.provisioning.readers.kubernetes.offers import Market, admissions, uncovered
+from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode, running_nodes, types_of_nodes
+from schedgap.instances.provisioning.readers.kubernetes.objects import Expression
+from schedgap.instances.provisioning.readers.kubernetes.offers import Market, Offer, admissions, uncovered
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
-from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, leave_out, read_state
+from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, Report, State, leave_out, read_state
 from schedgap.instances.provisioning.readers.kubernetes.templates import ANY, KEPT
 from schedgap.instances.provisioning.readers.kubernetes.upkeep import looked_at, restraints, tell_blocked
 from schedgap.instances.provisioning.readers.quantities import (
@@ -37,17 +45,6 @@ from schedgap.instances.provisioning.readers.quantities import (
 )
 from schedgap.instances.provisioning.running import ANY_NUMBER, Running
 from schedgap.instances.units import DOLLAR
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from schedgap.instances.arrays import BoolArray
-    from schedgap.instances.provisioning.readers.catalogues import Catalogue
-    from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
-    from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
-    from schedgap.instances.provisioning.readers.kubernetes.objects import Expression
-    from schedgap.instances.provisioning.readers.kubernetes.offers import Offer
-    from schedgap.instances.provisioning.readers.kubernetes.state import Report, State
 
 # A zone that nobody names: no label has a space.
 ANOTHER_ZONE = "another zone"

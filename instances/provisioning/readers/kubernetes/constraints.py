@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
 from schedgap.instances.errors import InstanceError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, NodeTerms, SelectorTerm, Taint
+from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, NodeTerms, SelectorTerm, Taint
 
 HOSTNAME = "kubernetes.io/hostname"
 TYPE, OLD_TYPE = "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"

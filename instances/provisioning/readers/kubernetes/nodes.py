@@ -5,13 +5,21 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from schedgap.instances.csv_table import read_rows
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND, RESERVED, SPOT
+from schedgap.instances.provisioning.readers.catalogues.catalogue import (
+    ON_DEMAND,
+    RESERVED,
+    SPOT,
+    Catalogue,
+    MachineType,
+)
+from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     CAPACITY_TYPE,
     FORBIDDING,
@@ -19,7 +27,8 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     ZONE,
     lasting,
 )
-from schedgap.instances.provisioning.readers.kubernetes.state import node_labels
+from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Quantities, Taint
+from schedgap.instances.provisioning.readers.kubernetes.state import State, node_labels
 from schedgap.instances.provisioning.readers.quantities import (
     CPU,
     PODS,
@@ -30,15 +39,6 @@ from schedgap.instances.provisioning.readers.quantities import (
     listed,
     resource_name,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from fractions import Fraction
-
-    from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue, MachineType
-    from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
-    from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Quantities, Taint
-    from schedgap.instances.provisioning.readers.kubernetes.state import State
 
 POOL = "karpenter.sh/nodepool"
 GPU, EPHEMERAL = "gpu", resource_name(STORAGE)

@@ -8,6 +8,7 @@ Files of Kubernetes' objects: as kubectl prints them, one by one.
 from __future__ import annotations
 
 import mmap
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,8 +19,6 @@ from schedgap.instances.documents.openings import open_given
 from schedgap.instances.errors import InstanceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from typing_extensions import Buffer
 
 # ruff: noqa: D101 - the names, and what the fields mean, are those of Kubernetes' reference.

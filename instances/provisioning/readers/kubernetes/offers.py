@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from fractions import Fraction
 
 import numpy as np
 
+from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.provisioning.readers.catalogues.catalogue import (
     ABSENT,
     GPU_LABELS,
@@ -21,24 +23,30 @@ from schedgap.instances.provisioning.readers.catalogues.catalogue import (
     ON_DEMAND,
     OS_LABEL,
     SPOT,
+    Catalogue,
+    MachineType,
     gpu_values,
     least,
     spot_note,
 )
+from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     CAPACITY_TYPE,
     HOSTNAME,
     TYPE,
     ZONE,
+    Constraint,
     Machine,
     is_of_the_type,
     may_run,
 )
-from schedgap.instances.provisioning.readers.kubernetes.nodes import GPU, SPOT_LABELS
+from schedgap.instances.provisioning.readers.kubernetes.nodes import GPU, SPOT_LABELS, RunningNode
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.kubernetes.sizes import Sizes
+from schedgap.instances.provisioning.readers.kubernetes.state import State
 from schedgap.instances.provisioning.readers.kubernetes.templates import (
     ANY,
+    Labels,
     Template,
     group_of,
     observed_labels,
@@ -46,18 +54,6 @@ from schedgap.instances.provisioning.readers.kubernetes.templates import (
     templates,
 )
 from schedgap.instances.provisioning.readers.quantities import CPU, RAM, listed, micro_dollars
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from fractions import Fraction
-
-    from schedgap.instances.arrays import BoolArray, IntArray
-    from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue, MachineType
-    from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
-    from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint
-    from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
-    from schedgap.instances.provisioning.readers.kubernetes.state import State
-    from schedgap.instances.provisioning.readers.kubernetes.templates import Labels
 
 
 def admissions(

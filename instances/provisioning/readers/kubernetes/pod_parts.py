@@ -5,8 +5,9 @@ What a pod asks for, as the scheduler counts it (component-helpers/resource/help
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -23,25 +24,18 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     limit,
 )
 from schedgap.instances.provisioning.readers.kubernetes.objects import (
+    Container,
+    ContainerStatus,
     Expression,
     LabelSelector,
     NodeTerms,
+    Pod,
+    PodSpec,
+    Quantities,
     SelectorTerm,
     decode,
 )
 from schedgap.instances.provisioning.readers.quantities import PODS, THOUSAND, fine_units, nano
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from schedgap.instances.provisioning.readers.kubernetes.objects import (
-        Container,
-        ContainerStatus,
-        Pod,
-        PodSpec,
-        Quantities,
-    )
-
 
 ALWAYS = "Always"
 

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from schedgap.instances.provisioning.readers.catalogues.catalogue import ARCH_LABEL, NVIDIA_GPU, OS_LABEL
+from schedgap.instances.provisioning.readers.catalogues.catalogue import (
+    ARCH_LABEL,
+    NVIDIA_GPU,
+    OS_LABEL,
+    Catalogue,
+    MachineType,
+)
+from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Constraint, Machine, may_run
 from schedgap.instances.provisioning.readers.kubernetes.nodes import (
     CONTROL_PLANES,
     CONTROLLING,
     GPU,
+    RunningNode,
     largest,
     less,
     smallest,
     with_gpus,
 )
+from schedgap.instances.provisioning.readers.kubernetes.state import DaemonSet, State
 from schedgap.instances.provisioning.readers.kubernetes.templates import Template, without_names
 from schedgap.instances.provisioning.readers.quantities import BYTES, CPU, PODS, RAM, THOUSAND, UNLIMITED, listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue, MachineType
-    from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
-    from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
-    from schedgap.instances.provisioning.readers.kubernetes.state import DaemonSet, State
 
 NOT_EVERYWHERE = "of DaemonSets that are not on every node that admits them, and count on no new machine"
 

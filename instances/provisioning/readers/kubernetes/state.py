@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from schedgap.instances.errors import InstanceError
@@ -18,6 +20,8 @@ from schedgap.instances.provisioning.readers.kubernetes.objects import (
     Node,
     NodeClaim,
     NodePool,
+    NodeTerms,
+    Owner,
     Pod,
     PodDisruptionBudget,
     decode,
@@ -36,12 +40,7 @@ from schedgap.instances.provisioning.readers.quantities import listed
 from schedgap.instances.provisioning.running import HELD, NO_SCALE_DOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from msgspec import Struct
-
-    from schedgap.instances.provisioning.readers.kubernetes.objects import NodeTerms, Owner
 
 
 MOST_NAMES = 5

@@ -9,14 +9,15 @@ which more terms of pods hold, and fewer of DaemonSets, admits all that the othe
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, product
 from itertools import combinations as pairs
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.catalogues.catalogue import OTHER
+from schedgap.instances.provisioning.readers.catalogues.catalogue import OTHER, Catalogue, MachineType
 from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     CAPACITY_TYPE,
     HOSTNAME,
@@ -31,18 +32,16 @@ from schedgap.instances.provisioning.readers.kubernetes.constraints import (
     limit,
     may_run,
 )
-from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, SPOT_LABELS
-from schedgap.instances.provisioning.readers.kubernetes.objects import NodeTerms, SelectorTerm
+from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, SPOT_LABELS, RunningNode
+from schedgap.instances.provisioning.readers.kubernetes.objects import (
+    Expression,
+    NodePool,
+    NodeTerms,
+    SelectorTerm,
+    Taint,
+)
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from schedgap.instances.provisioning.readers.catalogues.catalogue import Catalogue, MachineType
-    from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
-    from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, NodePool, Taint
-    from schedgap.instances.provisioning.readers.kubernetes.state import State
-
+from schedgap.instances.provisioning.readers.kubernetes.state import State
 
 # So many combinations are told apart, and terms of one constraint.
 MOST, MOST_TERMS = 32, 64

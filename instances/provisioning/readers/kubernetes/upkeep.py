@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from schedgap.instances.provisioning.readers.catalogues.catalogue import SPOT
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, holds
-from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, is_leaving, is_ready
-from schedgap.instances.provisioning.readers.kubernetes.objects import decode
-from schedgap.instances.provisioning.readers.kubernetes.state import TRUE
+from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, RunningNode, is_leaving, is_ready
+from schedgap.instances.provisioning.readers.kubernetes.objects import (
+    DisruptionSpec,
+    Expression,
+    PodDisruptionBudget,
+    decode,
+)
+from schedgap.instances.provisioning.readers.kubernetes.offers import Offer
+from schedgap.instances.provisioning.readers.kubernetes.state import TRUE, PodGroup, State
 from schedgap.instances.provisioning.readers.quantities import UNLIMITED, in_units, listed
 from schedgap.instances.provisioning.running import (
     GOING,
@@ -29,19 +36,6 @@ from schedgap.instances.provisioning.running import (
     Pool,
     Restraint,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode
-    from schedgap.instances.provisioning.readers.kubernetes.objects import (
-        DisruptionSpec,
-        Expression,
-        PodDisruptionBudget,
-    )
-    from schedgap.instances.provisioning.readers.kubernetes.offers import Offer
-    from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, State
-
 
 Places = Counter[tuple[int, int]]
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.reconfiguration.clairvoyant.search import clairvoyant, few_choices
 from schedgap.formulations.reconfiguration.clairvoyant_program.method import (
     MAX_PLACEMENTS,
     clairvoyant_program,
@@ -19,6 +18,7 @@ from schedgap.instances.method import Status, find_method
 from schedgap.instances.reconfiguration import eva_synthetic
 from schedgap.instances.reconfiguration.model import FAMILY
 from schedgap.instances.reconfiguration.verify import verify
+from tests.oracles.reconfiguration import cheapest
 
 POLICIES = ("no-packing", "eva", "lookahead")
 
@@ -91,11 +91,10 @@ def test_no_bound_is_above_the_optimum_where_jobs_share_images(plain, seed):
         **delays,
     )
     instance = instance.replace(catalogue=instance.catalogue.replace(capacity=[[int(rng.integers(2, 4)) * 1000]]))
-    assert few_choices(instance) is None
     assert too_large(instance) is None
-    found = clairvoyant(instance)
-    assert found.status is Status.OPTIMAL
-    assert clairvoyant_program(instance, time_limit_s=1.0).bound <= found.bound
+    # None: that would take too long.
+    least = cheapest(instance, min(policy_costs(instance)) + 1)
+    assert clairvoyant_program(instance, time_limit_s=1.0).bound <= (least or min(policy_costs(instance)))
 
 
 @pytest.mark.parametrize("seed", range(14))
