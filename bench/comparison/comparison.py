@@ -1,6 +1,6 @@
 """Is NEW worse than BASE? Two directories of results, paired run by run; `docs/compare.md` says how it is decided.
 
-NEW of a comparison as figures for github-action-benchmark (`customSmallerIsBetter`), which keeps them by commit.
+NEW of a comparison as figures for github-action-benchmark (`customSmallerIsBetter`) and Bencher, which keep them by commit.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from schedgap.bench.comparison.allowed import Accepted, sort_out
 from schedgap.bench.comparison.findings import (
@@ -301,32 +300,39 @@ def to_benchmark_json(comparison: Comparison) -> str:
     What is not known has no entry, nor has a mean of gaps some of which are to no bound; where nothing can be compared,
     there is none.
     """
-    records: dict[tuple[str, str], list[Record]] = defaultdict(list)
-    for pair in comparison.pairs:
-        if pair.new is not None:
-            records[pair.run.family, pair.run.label].append(pair.new)
+    sides = f"{comparison.base.directory} and {comparison.new.directory} compared"
     entries = [
-        entry
-        for method in comparison.methods
-        for entry in _entries(method, records[method.family, method.label], comparison)
+        {"name": f"{label}: {what}", "unit": unit, "value": value, "extra": f"{pairs} runs of {sides}{change}"}
+        for label, pairs, what, unit, value, change in _figures(comparison)
     ]
     return json.dumps(entries, indent=1, allow_nan=False) + "\n"
 
 
-def _entries(method: MethodComparison, records: list[Record], comparison: Comparison) -> Iterator[dict[str, Any]]:
-    side = f"{method.pairs} runs of {comparison.base.directory} and {comparison.new.directory} compared"
+def to_bencher_json(comparison: Comparison) -> str:
+    """Return the same figures in Bencher's metric format: a `value` by method and measure."""
+    metrics: dict[str, dict[str, dict[str, float]]] = {}
+    for label, _, what, _, value, _ in _figures(comparison):
+        measure = what.replace(" (sgm)", "").replace(" ", "-")
+        metrics.setdefault(label, {})[measure] = {"value": value}
+    return json.dumps(metrics, indent=1, allow_nan=False) + "\n"
 
-    def entry(what: str, unit: str, value: float, change: str) -> dict[str, Any]:
-        return {"name": f"{method.label}: {what}", "unit": unit, "value": value, "extra": f"{side}{change}"}
 
-    if method.gap_new is not None and not method.unbounded:
-        change = _interval("gap", method.gap, 100, " points")
-        yield entry("mean gap", "%", 100 * method.gap_new, change)
-    times = [time for record in records if (time := counted_time(record)) is not None]
-    time = shifted_geometric_mean(times)
-    if time is not None:
-        yield entry("time (sgm)", "s", time, _interval("time", method.time, 1, " times BASE's"))
-    yield entry("failed runs", "runs", sum(record.status in FAILED for record in records), "")
+def _figures(comparison: Comparison) -> Iterator[tuple[str, int, str, str, float, str]]:
+    """Yield method, pairs of runs, what it is, unit, value, and how it changed."""
+    records: dict[tuple[str, str], list[Record]] = defaultdict(list)
+    for pair in comparison.pairs:
+        if pair.new is not None:
+            records[pair.run.family, pair.run.label].append(pair.new)
+    for method in comparison.methods:
+        label, own = method.label, records[method.family, method.label]
+        if method.gap_new is not None and not method.unbounded:
+            change = _interval("gap", method.gap, 100, " points")
+            yield label, method.pairs, "mean gap", "%", 100 * method.gap_new, change
+        times = [time for record in own if (time := counted_time(record)) is not None]
+        time = shifted_geometric_mean(times)
+        if time is not None:
+            yield label, method.pairs, "time (sgm)", "s", time, _interval("time", method.time, 1, " times BASE's")
+        yield label, method.pairs, "failed runs", "runs", sum(record.status in FAILED for record in own), ""
 
 
 def _interval(what: str, estimate: Estimate | None, factor: float, unit: str) -> str:

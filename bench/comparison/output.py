@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 from schedgap.bench.comparison import wording
-from schedgap.bench.comparison.comparison import Comparison, Side, Verdict, to_benchmark_json
+from schedgap.bench.comparison.comparison import Comparison, Side, Verdict, to_bencher_json, to_benchmark_json
 from schedgap.bench.comparison.findings import Finding, MethodComparison
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import FAILED
@@ -259,7 +259,7 @@ def _clean(text: str) -> str:
 
 _FINDING = fields(Finding)
 SCHEMA = "schedgap/compare/1"
-Format = Literal["table", "markdown", "junit", "json", "benchmark-json"]
+Format = Literal["table", "markdown", "junit", "json", "benchmark-json", "bencher-json"]
 
 
 def render(comparison: Comparison, form: Format) -> str:
@@ -268,7 +268,13 @@ def render(comparison: Comparison, form: Format) -> str:
     load_families()
     if form == "json":
         return json.dumps(to_json(comparison), indent=1, allow_nan=False) + "\n"
-    formats = {"table": to_tables, "markdown": to_markdown, "junit": to_junit, "benchmark-json": to_benchmark_json}
+    formats = {
+        "table": to_tables,
+        "markdown": to_markdown,
+        "junit": to_junit,
+        "benchmark-json": to_benchmark_json,
+        "bencher-json": to_bencher_json,
+    }
     return formats[form](comparison)
 
 

@@ -1,9 +1,14 @@
 """`schedgap gate`: another commit and this folder, in turn."""
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from schedgap.bench.cli.app import load_command
+
+ROOT = Path(__file__).resolve().parents[3]
 
 SUITE = """
 schema = "schedgap/suite/1"
@@ -80,3 +85,15 @@ def test_what_cannot_be_compared(repository, schedgap, changes, code, message):
     asked = [changes.get(each, each) for each in ASKED[:8]]
     ended, _, err = schedgap(*asked)
     assert (ended, message in err) == (code, True), err
+
+
+def test_the_action_and_the_workflow_ask_for_what_there_is():
+    """Options of the action are the command's, and what our own workflow gives are inputs of the action."""
+    action = (ROOT / ".github/actions/schedgap/action.yml").read_text()
+    options = {each for parameter in load_command("gate").params for each in parameter.opts}
+    (line,) = re.findall(r" gate .*", action)
+    assert set(re.findall(r"--\w+", line)) <= options
+    inputs = set(re.findall(r"^  (\w+):$", action, re.MULTILINE))
+    given = (ROOT / ".github/workflows/ci.yml").read_text().rpartition("actions/schedgap")[2]
+    assert set(re.findall(r"^          (\w+):", given, re.MULTILINE)) <= inputs
+    assert set(re.findall(r"inputs\.(\w+)", action)) <= inputs

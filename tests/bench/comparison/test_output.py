@@ -244,3 +244,8 @@ def test_benchmark_json(comparison, nothing):
     extra = next(entry["extra"] for entry in entries if entry["name"] == "drawn: mean gap")
     assert " runs of old/dir and new_dir compared; gap " in extra
     assert render(nothing, "benchmark-json") == "[]\n"
+    assert render(nothing, "bencher-json") == "{}\n"
+    metrics = json.loads(render(comparison, "bencher-json"))
+    figures = {(each["name"].split(":")[0], each["value"]) for each in entries}
+    assert {(label, each["value"]) for label, own in metrics.items() for each in own.values()} == figures
+    assert {measure for own in metrics.values() for measure in own} == {"mean-gap", "time", "failed-runs"}
