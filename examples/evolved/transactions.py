@@ -37,9 +37,10 @@ FAMILY, SCHEMA = "transactions", "schedgap/transactions/1"
 MAX_STEPS = 2**28
 # Above so many transactions the matrix of delays takes too much.
 MAX_MATRIX = 4000
-# Rounds of a search: their shares of all steps, and how much ties count in them; and steps between looks at the clock.
+# Rounds of a search: their shares of all steps, and how much ties count in them.
 ROUNDS = ((1 / 7, 0.2), (2 / 7, 0.03), (4 / 7, 0.03))
-CHUNK = 2000
+# N^2 times the steps between two looks at the clock: some hundredths of a second.
+CHUNK = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -210,6 +211,7 @@ TRANSACTIONS = register_family(
         shrink=lambda instance: instance.part(np.arange(min(6, instance.num_transactions))),
         native_score=native_score,
         bound_methods=("bound-order",),
+        large=(("random-transactions", {"transactions": 400, "accesses": 6, "keys": 300}),),
         size="transactions",
     )
 )
@@ -264,13 +266,13 @@ def local_search(
         np.empty(n + 1),
         instance.length.astype(np.int32),
     )
-    done = 0
+    done, chunk = 0, 1 + CHUNK // n**2
     for share, ties in ROUNDS:
         total = max(int(steps * share), 1)
-        for first in range(0, total, CHUNK):
+        for first in range(0, total, chunk):
             if time.perf_counter() > ends:
                 return Outcome(Order(best[:n]), details={"steps": done})
-            last, before = min(first + CHUNK, total), best[n]
+            last, before = min(first + chunk, total), best[n]
             heat = np.array([hot, cold, ties])
             anneal(delay, delay.T.copy(), lengths, order, best, work, weight, random, first, last, total, heat)
             done += last - first
