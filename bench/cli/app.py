@@ -73,7 +73,11 @@ COMMANDS = {
         "search",
         "Search for schedulers: prove the bounds that candidates are scored against, and start a search.",
     ),
-    "new": ("new", "new", "Write the beginning of a family, a method, a policy or a suite, with tests that pass."),
+    "new": (
+        "new.commands",
+        "new",
+        "Write the beginning of a family, a method, a policy or a suite, with tests that pass.",
+    ),
     "generate": ("instances", "generate", "Generate a seeded instance and write it as JSON."),
     "import": (
         "instances",

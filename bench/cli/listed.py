@@ -25,14 +25,15 @@ def families(plugins: list[Path]) -> list[dict[str, Any]]:
     rows = []
     for family in FAMILIES.values():
         module = sys.modules[family.instance.__module__]
-        # A file that is in no package says of itself what it is.
-        about = sys.modules[module.__package__ or module.__name__].__doc__ or ""
+        is_ours = module.__name__.startswith("schedgap.")
+        # Of ours the package says what it is, of others the file.
+        about = sys.modules[str(module.__package__)].__doc__ if is_ours else module.__doc__
         rows.append(
             {
                 "family": family.name,
                 "unit": family.objective_unit,
-                "from": "schedgap" if module.__name__.startswith("schedgap.") else str(module.__file__),
-                "about": about.strip().split("\n")[0],
+                "from": "schedgap" if is_ours else str(module.__file__),
+                "about": (about or "").strip().split("\n")[0],
             }
         )
     return rows

@@ -8,11 +8,17 @@ from typing import Annotated
 import typer
 
 from schedgap.bench.cli.options import Force, Jobs, complete_suite, refuse_existing
+from schedgap.bench.cli.show import show_table
+from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.search.figure import search_svg
+from schedgap.bench.search.run import BEST, JOURNAL, Judge, Tried, local_search
+from schedgap.bench.statistics.tables import Head
 from schedgap.bench.suites.bounds import write_bounds
-from schedgap.bench.suites.suite import MAX_SEEDS
+from schedgap.bench.suites.suite import MAX_SEEDS, read_suite
 from schedgap.bench.testing.evaluator import evaluator
 from schedgap.bench.testing.starting import TOOLS, start
-from schedgap.instances.errors import one_line
+from schedgap.instances.documents.json_files import write_whole
+from schedgap.instances.errors import ReportError, one_line
 
 search = typer.Typer(
     help="Search for schedulers: prove the bounds that candidates are scored against, and start a search.",
@@ -48,7 +54,10 @@ def prepare(
     force: Force = False,
 ) -> None:
     """Prove the bounds of a suite once and write them to a file: with it, scores are the same everywhere."""
-    judge = evaluator(suite, seeds=seeds_of(seeds), held_out=held_out_of(held_out), bound=bound, trace=trace, jobs=jobs)
+    kept = held_out_of(held_out)
+    if seeds is None and kept is None:
+        kept = read_suite(suite)[0].search.unseen
+    judge = evaluator(suite, seeds=seeds_of(seeds), held_out=kept, bound=bound, trace=trace, jobs=jobs)
     path = out or Path(f"{Path(suite).stem}-bounds.json")
     refuse_existing(path, force=force)
     found = judge.prepared()
@@ -81,6 +90,46 @@ def new(
     }
     for path in start(suite, tool, out, first, how):
         typer.echo(one_line(f"wrote {path}"))
+
+
+@search.command()
+def run(
+    suite: SuiteName,
+    program: Annotated[Path, typer.Option("--program", help="Python file with a method or policy, and SEARCH.")],
+    evaluations: Annotated[int, typer.Option("--evaluations", "-n", min=1, help="Candidates to score.")] = 100,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder; runs/found-SUITE by default.")] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of all that is random.")] = 0,
+    bounds: Annotated[Path | None, typer.Option("--bounds", help="File of `search prepare`.")] = None,
+    jobs: Jobs = None,
+) -> None:
+    """Search without a model: change the parameters of a program, and keep what scores best. Call it again to go on."""
+    chosen, _ = read_suite(suite)
+    load_families()
+    parts = chosen.search
+    judge = evaluator(suite, held_out=parts.test, bounds=bounds, jobs=jobs)
+    judges: dict[str, Judge] = {"train": judge}
+    if parts.validation is not None:
+        judges["validation"] = evaluator(suite, seeds=parts.validation, bounds=bounds, jobs=jobs)
+    if parts.test is not None:
+        judges["test"] = judge.final
+    folder = out or Path("runs") / f"found-{chosen.name}"
+
+    def tell(one: Tried, is_best: bool) -> None:
+        if is_best:
+            failed = f", {one.failed} runs failed" if one.failed else ""
+            typer.echo(one_line(f"{one.number}: {one.score:.4f}{failed} by {one.shown}"))
+
+    found = local_search(program, judges, folder, suite=chosen.name, evaluations=evaluations, seed=seed, told=tell)
+    write_whole(folder / "scores.svg", search_svg(found, f"{found.program.name} on {chosen.name}"), ReportError)
+    heads = (Head("proven bound / objective", is_text=True), *(Head(part) for part in found.scores))
+    values = zip(*found.scores.values(), strict=True)
+    names = ("as written", "found")
+    rows = [(name, *(f"{score:.4f}" for score in of)) for name, of in zip(names, values, strict=True)]
+    typer.echo()
+    show_table(
+        f"{len(found.tried)} candidates of {found.program.name}, the best is number {found.best.number}", heads, rows
+    )
+    typer.echo(one_line(f"wrote {folder / BEST}, {folder / JOURNAL} and {folder / 'scores.svg'}"))
 
 
 def seeds_of(text: str | None) -> list[int] | None:

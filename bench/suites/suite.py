@@ -135,6 +135,27 @@ class ProgramBlock(_Strict):
     stochastic: bool = False
 
 
+class SearchBlock(_Strict):
+    """Seeds that a search for methods does not see. The suite's own instances are those that it sees.
+
+    validation : to choose among what it has found. test : to score what was chosen, once.
+    """
+
+    validation: Annotated[list[int], Field(min_length=1)] | None = None
+    test: Annotated[list[int], Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _are_apart(self) -> SearchBlock:
+        if both := set(self.validation or ()) & set(self.test or ()):
+            raise ValueError(f"seed {min(both)} is in 'validation' and in 'test'; give each its own")
+        return self
+
+    @property
+    def unseen(self) -> list[int] | None:
+        """Return all seeds that a search does not see; None for none."""
+        return [*(self.validation or ()), *(self.test or ())] or None
+
+
 class Suite(_Strict):
     """A whole suite.
 
@@ -162,6 +183,7 @@ class Suite(_Strict):
     sweep: list[Sweep] = []
     map: list[Map] = []
     programs: list[ProgramBlock] = []
+    search: SearchBlock = SearchBlock()
     gate: Gate = Gate()
 
     @model_validator(mode="after")

@@ -198,7 +198,8 @@ def evaluator(
     """Return a judge of candidates on a suite's instances.
 
     suite : name of a shipped one or path of a TOML file; of its own methods those run that prove bounds. seeds : of all
-    instances that have seeds, instead of the suite's. held_out : further seeds, or another suite, for `Evaluator.final`.
+    instances that have seeds, instead of the suite's. held_out : further seeds, or another suite, for `Evaluator.final`; without
+    seeds the suite's own of `[search] test`.
     bound : method to prove the bounds with, instead of the suite's. bounds : file of `schedgap search prepare`, whose bounds
     are used and no others. trace : as for `run_suite`. time_limit_s : what candidates are told instead of the suite's limit,
     the hard wall follows. budget_s : what all runs of a candidate may take together, in seconds; without it, the sum of their
@@ -211,6 +212,8 @@ def evaluator(
         for a suite that is not there, none of whose instances has seeds if some are given, or seeds in both sets.
     """
     chosen, folder = read_suite(suite)
+    if seeds is None and held_out is None:
+        held_out = chosen.search.test
     kept_bounds = Path("runs") / f"evaluator-{chosen.name}" if directory is None else Path(directory)
     frozen = None if bounds is None else Path(bounds)
     if frozen is None:

@@ -276,3 +276,19 @@ def test_programs_that_are_not_there(tmp_path, write_suite, text, message):
     suite, folder = read_suite(path)
     with pytest.raises(MethodError, match=message):
         suite.own_programs(folder)
+
+
+def test_seeds_that_a_search_does_not_see(tmp_path):
+    text = "\n".join(
+        [
+            'schema = "schedgap/suite/1"\nname = "x"\ntitle = "x"\nquestion = "x"',
+            'family = "provisioning"\nmethods = ["patterns"]',
+            "[search]\nvalidation = [5, 6]\ntest = [7]",
+            '[[instances]]\ngenerator = "table7"\nseeds = 2',
+        ]
+    )
+    (tmp_path / "x.toml").write_text(text)
+    assert read_suite(tmp_path / "x.toml")[0].search.unseen == [5, 6, 7]
+    (tmp_path / "x.toml").write_text(text.replace("[7]", "[7, 6]"))
+    with pytest.raises(SuiteError, match="seed 6 is in 'validation' and in 'test'; give each its own"):
+        read_suite(tmp_path / "x.toml")

@@ -142,7 +142,7 @@ def test_the_search_keeps_its_time_and_tells_what_it_finds(task):
     told = []
     last = run("local-search", instance, found=told.append).solution
     ends = [task.verify(instance, each) for each in (*told, last)]
-    assert len(told) > 0
+    assert len(told) > 1
     assert ends == sorted(ends, reverse=True)
     assert run("local-search", instance, time_limit_s=0).details["steps"] == 0
     assert run("cp-sat", instance, time_limit_s=0).solution is None
@@ -262,13 +262,13 @@ def test_answers_that_lie(task, tmp_path):
 
 
 def test_the_score_of_others(task):
-    """0 for a run that fails; of repetitions the mean; `lb` for the published workloads only."""
+    """Over the sum of all; 0 where a run failed, however good the others are."""
     whole = [Scored("W1", 146, {}), Scored("W2", 33, {}), Scored("W3", 28, {})]
+    nothing = {"sky": 0, "lb": 0}
     assert task.native_score(whole) == {"sky": 1e6 / 208, "lb": 100 * (537 - 207) / (537 - 95.1)}
-    assert task.native_score([*whole[:2], Scored("W3", None, {})]) == {"sky": 0, "lb": 0}
-    assert task.native_score([Scored("W1", 900, {}), *whole[1:]])["lb"] == 0
-    assert task.native_score([Scored("a", 9, {}), Scored("a", 11, {})]) == {"sky": 1e6 / 11}
-    assert task.native_score([]) == {"sky": 0}
+    assert task.native_score([*whole[:2], Scored("W3", None, {})]) == nothing
+    assert task.native_score([Scored("W1", 900, {}), *whole[1:]]) == {"sky": 1e6 / 962, "lb": 0}
+    assert task.native_score([]) == nothing
 
 
 def test_files(task, tmp_path):

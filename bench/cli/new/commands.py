@@ -19,7 +19,7 @@ from schedgap.instances.errors import InstanceError, MethodError, one_line
 from schedgap.instances.family import FAMILIES, find_family
 from schedgap.instances.method import NAME
 
-TEMPLATES = files("schedgap.bench.cli").joinpath("templates")
+TEMPLATES = files("schedgap.bench.cli.new").joinpath("templates")
 SUFFIX = {"method": "py", "policy": "py", "suite": "toml"}
 new = typer.Typer(
     help="Write the beginning of a family, a method, a policy or a suite, with tests that pass.",

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from kernels_transactions import cheapest_walk
+from transactions_kernels import cheapest_walk
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.backends.cp_sat import load_cp_model, search

@@ -1,0 +1,1 @@
+"""`schedgap new`, and the templates that it fills in."""
