@@ -121,13 +121,14 @@ def run(
 
     found = local_search(program, judges, folder, suite=chosen.name, evaluations=evaluations, seed=seed, told=tell)
     write_whole(folder / "scores.svg", search_svg(found, f"{found.program.name} on {chosen.name}"), ReportError)
-    heads = (Head("proven bound / objective", is_text=True), *(Head(part) for part in found.scores))
-    values = zip(*found.scores.values(), strict=True)
-    names = ("as written", "found")
-    rows = [(name, *(f"{score:.4f}" for score in of)) for name, of in zip(names, values, strict=True)]
+    heads = (Head("method", is_text=True), *(Head(part) for part in found.scores))
+    first, best = zip(*found.scores.values(), strict=True)
+    rows = [[name, *(f"{score:.4f}" for score in of)] for name, of in (("as written", first), ("found", best))]
     typer.echo()
     show_table(
-        f"{len(found.tried)} candidates of {found.program.name}, the best is number {found.best.number}", heads, rows
+        f"Proven bound / objective; of {len(found.tried)} candidates number {found.best.number} is the best",
+        heads,
+        rows,
     )
     typer.echo(one_line(f"wrote {folder / BEST}, {folder / JOURNAL} and {folder / 'scores.svg'}"))
 

@@ -159,12 +159,14 @@ def native_score(runs: Sequence[Scored]) -> dict[str, float]:
     worst = [run.objective for run in runs if run.objective is not None]
     if not worst or len(worst) < len(runs):
         return {"sky": 0.0, "leaderboard": 0.0}
-    ends = [(run.measures["round_robin"], run.measures["volume"]) for run in runs if run.measures]
-    shares = [
-        (high - x / ONE) / (high - low) if high > low else 1.0 for x, (high, low) in zip(worst, ends, strict=False)
-    ]
-    points = math.fsum(100 * math.sqrt(max(share, 0.0)) for share in shares)
-    return {"sky": len(runs) * ONE / sum(worst) + 1, "leaderboard": points / len(runs)}
+    scores = {"sky": len(runs) * ONE / sum(worst) + 1}
+    if all(run.measures for run in runs):
+        ends = [(run.measures["round_robin"], run.measures["volume"]) for run in runs]
+        shares = [
+            (high - x / ONE) / (high - low) if high > low else 1.0 for x, (high, low) in zip(worst, ends, strict=True)
+        ]
+        scores["leaderboard"] = 100 * math.fsum(math.sqrt(max(share, 0.0)) for share in shares) / len(runs)
+    return scores
 
 
 PRISM = register_family(
@@ -184,7 +186,7 @@ PRISM = register_family(
         shrink=shrink,
         measures=measures,
         native_score=native_score,
-        bound_methods=("bound-volume",),
+        bound_methods=("subset-table", "bound-volume"),
         large=(("random-models", {"gpus": 200}),),
         size="gpus",
     )

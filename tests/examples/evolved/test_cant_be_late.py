@@ -1,5 +1,6 @@
 """Can't be late: plans by hand, the table and all plans, policies that see no future, and what a verifier must refuse."""
 
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import numpy as np
 import pytest
 from outside import Outside
 
-from schedgap.bench import run_suite
+from schedgap.bench import gap, run_suite
+from schedgap.bench.programs.program import Program
 from schedgap.bench.statistics.headlines.scores import native_scores
 from schedgap.heuristics.player import play
 from schedgap.instances.errors import InstanceError, MethodError, SolutionError, VerifyError
@@ -77,6 +79,18 @@ def cheaper_prices(instance):
 def own_price(instance):
     plan = cant_be_late.clairvoyant(instance)
     return Outcome(plan.solution, bound=plan.bound + 1, status="optimal")
+"""
+WAITS = """
+import json
+import sys
+
+sys.stdin.readline()
+print(json.dumps({"schema": "schedgap/policy/1"}), flush=True)
+for line in sys.stdin:
+    told = json.loads(line)
+    if told.get("end"):
+        break
+    print(json.dumps({"decision": told["decision"], "actions": int(told["observation"]["spot"])}), flush=True)
 """
 SUITE = """
 schema = "schedgap/suite/1"
@@ -356,3 +370,13 @@ def test_candidates_are_not_believed(family, tmp_path):
     }
     assert scores.pop("clairvoyant") < scores.pop("spot-or-wait") < WORTHLESS
     assert set(scores.values()) == {WORTHLESS}
+
+
+def test_a_policy_in_another_language(late, tmp_path):
+    """It is told what a function sees, but for the function's own memory, and answers a kind."""
+    (tmp_path / "waits.py").write_text(WAITS)
+    instance = late.random_spot(seed=3)
+    program = Program.make("waits", [sys.executable, str(tmp_path / "waits.py")], kind="policy", folder=tmp_path)
+    result = gap(instance, methods=["spot-or-wait", "waits"], plugins=[program])
+    costs = {record.run.method: record.measurement.objective for record in result.records}
+    assert costs["waits"] == costs["spot-or-wait"] >= costs["clairvoyant"]

@@ -219,6 +219,8 @@ def test_scores_of_the_task(prism, family):
     assert prism.native_score(runs)["sky"] == pytest.approx(21.891622, abs=5e-7)
     turns = prism.native_score(list(scored(prism, family, "round-robin")))
     assert turns == {"sky": pytest.approx(17.1713, abs=5e-5), "leaderboard": 0}
+    # The ceiling of instances that nobody solved: where round robin stands is not known.
+    assert set(prism.native_score([*runs[:9], Scored("unsolved", ONE, {})])) == {"sky"}
     runs[3] = Scored(runs[3].instance, None, {})
     assert set(prism.native_score(runs).values()) == {0}
 
