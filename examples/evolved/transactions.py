@@ -260,21 +260,17 @@ def local_search(
     start = greedy(instance)
     found(start)
     best = np.append(start.order, verify(instance, start))
-    order, random = best[:n].copy(), rng.integers(1, 2**63, 1, np.uint64)
-    work, weight, lengths = (
-        np.empty((2 * LONGEST + 3, n + 1), np.int32),
-        np.empty(n + 1),
-        instance.length.astype(np.int32),
-    )
+    lengths, work = instance.length.astype(np.int32), np.empty((2 * LONGEST + 3, n + 1), np.int32)
+    random = rng.integers(1, 2**63, 1, np.uint64)
+    state = delay, delay.T.copy(), lengths, start.order.copy(), best, work, np.empty(n + 1), random
     done, chunk = 0, 1 + CHUNK // n**2
     for share, ties in ROUNDS:
-        total = max(int(steps * share), 1)
+        total, heat = max(int(steps * share), 1), np.array([hot, cold, ties])
         for first in range(0, total, chunk):
             if time.perf_counter() > ends:
                 return Outcome(Order(best[:n]), details={"steps": done})
             last, before = min(first + chunk, total), best[n]
-            heat = np.array([hot, cold, ties])
-            anneal(delay, delay.T.copy(), lengths, order, best, work, weight, random, first, last, total, heat)
+            anneal(*state, first, last, total, heat)
             done += last - first
             if best[n] < before:
                 found(Order(best[:n]))
