@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.headlines.gap import CLOSED, GAP, NORMALISED_COST, OBJECTIVE, rows_of
+from schedgap.bench.statistics.headlines.headline import Headline, Row
 from schedgap.bench.statistics.headlines.measures import MEASURES, RUNTIME
 from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.summary import summarise, told_apart
 from schedgap.instances.errors import SuiteError, did_you_mean
 
 if TYPE_CHECKING:
-    from schedgap.bench.statistics.headlines.headline import Headline, Row
     from schedgap.bench.suites.suite import Suite
 
 HEADLINES = {headline.name: headline for headline in (GAP, NORMALISED_COST, RUNTIME, OBJECTIVE, MEASURES, CLOSED)}
