@@ -61,8 +61,9 @@ class Desk:
         """
         threads, session = self._opened()
         place = replace(setting(suite.family, (), cases[0].like.limits.threads), session=session)
-        method, plugins = _known(candidate, suite.family, place)
+        plugins = _plugins(candidate)
         try:
+            method = _known(plugins[0], suite.family, place)
             plan = Plan(replace(place, plugins=plugins), methods={(method.family, method.name): method})
             code = plugin_hash(method, plugins)
             for case in cases:
@@ -129,23 +130,29 @@ class _Spent:
         return performed
 
 
-def _known(candidate: str | Path | Program, family: str, place: Setting) -> tuple[Method, tuple[str | Program, ...]]:
-    """Return a candidate as a method, and the plug-ins that it needs."""
-    if not isinstance(candidate, Program):
-        path = Path(candidate).resolve()
-        if path.suffix == ".py":
-            methods = pool_of(place).describe((str(path),), IMPORT_S)
-            own = [method for method in methods if method.family == family and method.plugin == str(path)]
-            if len(own) != 1:
-                names = ", ".join(method.name for method in own) or "none"
-                raise MethodError(
-                    f"candidate {path} registers {len(own)} methods of family {family} ({names}); register one."
-                )
-            return own[0], (str(path),)
-        candidate = Program.make("candidate", (str(path),), kind=Kind.METHOD)
-    if (family, candidate.name) in REGISTRY:
-        raise MethodError(f"family {family} has a method '{candidate.name}' already; give the program another name.")
-    return candidate.as_method(family), (candidate,)
+def _plugins(candidate: str | Path | Program) -> tuple[str | Program]:
+    """Return a candidate as the plug-in that runs of it need."""
+    if isinstance(candidate, Program):
+        return (candidate,)
+    path = str(Path(candidate).resolve())
+    return (path if path.endswith(".py") else Program.make("candidate", (path,), kind=Kind.METHOD),)
+
+
+def _known(plugin: str | Program, family: str, place: Setting) -> Method:
+    """Return the one method of a family that a plug-in is, or registers."""
+    if isinstance(plugin, Program):
+        if (family, plugin.name) in REGISTRY:
+            raise MethodError(f"family {family} has a method '{plugin.name}' already; give the program another name.")
+        return plugin.as_method(family)
+    described = pool_of(place).describe((plugin,), IMPORT_S)
+    # Others are of packages that are installed.
+    own = [each for each in described if each.family == family and each.plugin == plugin]
+    if len(own) != 1:
+        names = ", ".join(method.name for method in own) or "none"
+        raise MethodError(
+            f"candidate {plugin} registers {len(own)} methods of family {family} ({names}); register one."
+        )
+    return own[0]
 
 
 def _in_order(runs: Sequence[Run], ends: Sequence[Performed | None], spent: _Spent) -> list[Record]:

@@ -156,7 +156,8 @@ def start(suite: str, tool: str, folder: Path, first: str | None, how: Mapping[s
     one_of("tool", tool, TOOLS, SuiteError)
     if folder.exists() and any(folder.iterdir()):
         raise SuiteError(f"{folder} is not empty; choose another --out.")
-    if tool == "skydiscover" and how.get("held_out") is None:
+    own_test = None if how.get("seeds") is not None else read_suite(suite)[0].search.test
+    if tool == "skydiscover" and (how.get("held_out") or own_test) is None:
         raise SuiteError("skydiscover tests candidates on instances that the search does not see; give --held-out.")
     judge = evaluator(suite, **how)  # type: ignore[arg-type]
     bounds = judge.prepared()
