@@ -16,6 +16,7 @@ from schedgap.bench.statistics.tables import Head
 from schedgap.bench.suites.bounds import write_bounds
 from schedgap.bench.suites.suite import MAX_SEEDS, read_suite
 from schedgap.bench.testing.evaluator import evaluator
+from schedgap.bench.testing.starting import TOOLS, start
 from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.errors import ReportError, one_line
 
@@ -62,6 +63,33 @@ def prepare(
     found = judge.prepared()
     write_bounds(found, path)
     typer.echo(one_line(f"wrote {path}: the bounds of {len(found.instances)} instances of {found.suite}"))
+
+
+@search.command()
+def new(
+    suite: SuiteName,
+    tool: Annotated[str, typer.Option("--for", help=f"Who searches: {', '.join(TOOLS)}.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files, new or empty.")],
+    first: Annotated[
+        str | None,
+        typer.Option("--from", help="Method to begin with; the shortest of the family that works by default."),
+    ] = None,
+    seeds: Seeds = None,
+    held_out: HeldOut = None,
+    bound: Prover = None,
+    trace: Trace = None,
+    jobs: Jobs = None,
+) -> None:
+    """Write what a search tool starts from: a first candidate, an evaluator with frozen bounds, a configuration."""
+    how = {
+        "seeds": seeds_of(seeds),
+        "held_out": held_out_of(held_out),
+        "bound": bound,
+        "trace": None if trace is None else str(trace.resolve()),
+        "jobs": jobs,
+    }
+    for path in start(suite, tool, out, first, how):
+        typer.echo(one_line(f"wrote {path}"))
 
 
 @search.command()

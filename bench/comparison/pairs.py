@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from schedgap.bench.records.contradictions import contradictions, suspicious, verified_twice
+from schedgap.bench.records.runs import Record, Run
 from schedgap.bench.statistics.summary import Best, best_of, verified_objective
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from schedgap.bench.records.runs import Record, Run
 
 # What makes two runs a pair: family, digest of the instance, method with the parameters given, seed.
 PairKey = tuple[str, str, str, int]

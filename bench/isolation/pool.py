@@ -115,9 +115,8 @@ class Pool:
             answer = server.ask(Describe(plugins, limit_s), limit_s + PATIENCE_S)
         except ServerLostError:
             raise MethodError(f"plug-ins {', '.join(plugins)} end the processes that import them.") from None
-        # It has run the code of them all.
-        self._forget(server)
-        server.close()
+        # Its child has run the code of them all: it can serve their runs, and no others.
+        self._give(f"plug-in {plugins}", server)
         if answer.content is None:
             raise MethodError(f"plug-ins {', '.join(plugins)} cannot be imported: {answer.reason}.")
         return methods_of(answer.content)

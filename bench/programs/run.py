@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -22,7 +23,7 @@ from schedgap.bench.programs.program import MIB, Kind, Program, ProgramFailure, 
 from schedgap.bench.programs.protocol import END, Greeting, Teller, hello, read_answer, read_greeting
 from schedgap.heuristics.player import Player, check_policy, play
 from schedgap.instances.errors import MethodError
-from schedgap.instances.family import Family
+from schedgap.instances.family import FAMILIES, Family
 from schedgap.instances.method import Outcome, Status
 
 _CHUNK = 2**16
@@ -202,6 +203,10 @@ def find_player(family: str) -> tuple[type[Player], type[Any]]:
         if nothing is decided online in the family.
     """
     name = f"schedgap.heuristics.{family}"
+    # A family of another package has both in the module of its instances.
+    own: Any = sys.modules[FAMILIES[family].instance.__module__] if family in FAMILIES else None
+    if hasattr(own, "Player") and hasattr(own, "Observation"):
+        return own.Player, own.Observation
     try:
         player = importlib.import_module(f"{name}.player").Player
         observation = importlib.import_module(f"{name}.observation").Observation

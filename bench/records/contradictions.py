@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from schedgap.bench.records.runs import Record
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from schedgap.bench.records.runs import Record
 
 # Measures are floats: what two ways of summing may differ by.
 SAME = 1e-6

@@ -14,17 +14,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.records.runs import FAILED, Record, Run
+from schedgap.bench.report.figures.drawing import Figure
 from schedgap.bench.report.figures.packing import FigurePacker, MethodCurve, solution_figures
 from schedgap.bench.report.figures.selection import Budget, clipped
 from schedgap.bench.statistics.summary import Best, by_ending, reason_of, verified_objective
 from schedgap.instances.method import Status
 from schedgap.instances.picture import Bar, Picture, Timetable
-
-if TYPE_CHECKING:
-    from schedgap.bench.report.figures.drawing import Figure
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
+from schedgap.bench.records.runs import Record
 from schedgap.bench.report.figures.selection import Budget, clipped
 from schedgap.bench.statistics import tables as terminal
+from schedgap.bench.statistics.headlines.headline import Column, Given, Headline
 from schedgap.instances.family import Family
 
 if TYPE_CHECKING:
-    from schedgap.bench.records.runs import Record
-    from schedgap.bench.statistics.headlines.headline import Column, Given, Headline
     from schedgap.bench.suites.results import Results
 
 

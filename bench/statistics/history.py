@@ -26,7 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schedgap.bench.records.pictures import ends_a_line
+from schedgap.bench.records.runs import Record
 from schedgap.bench.statistics.headlines.gap import OBJECTIVE, rows_of, time_of
+from schedgap.bench.statistics.headlines.headline import Row
 from schedgap.bench.statistics.headlines.registry import find_headline
 from schedgap.bench.statistics.measure_rows import figure
 from schedgap.bench.statistics.profiles import with_ratios
@@ -45,8 +47,6 @@ from schedgap.instances.errors import JournalError, about_file
 from schedgap.instances.family import find_family
 
 if TYPE_CHECKING:
-    from schedgap.bench.records.runs import Record
-    from schedgap.bench.statistics.headlines.headline import Row
     from schedgap.bench.suites.results import Results
     from schedgap.bench.suites.suite import Suite
 

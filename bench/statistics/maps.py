@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.records.runs import Record, Scalar
 from schedgap.bench.statistics.measure_rows import figure
 from schedgap.bench.statistics.profiles import with_ratios
 
 if TYPE_CHECKING:
-    from schedgap.bench.records.runs import Record, Scalar
     from schedgap.bench.suites.collection import Map
 
 

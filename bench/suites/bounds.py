@@ -134,26 +134,23 @@ class Bounds(BaseModel):
 ADAPTER = TypeAdapter(Bounds)
 
 
-def read_bounds(path: Path, suite: str, family: str) -> Bounds:
-    """Return the bounds that a file holds of a suite.
+def read_bounds(path: Path, family: str) -> Bounds:
+    """Return the bounds that a file holds.
 
     Raises
     ------
     SuiteError
-        for a file that is not there or no such document, and for one of another suite, family or unit.
+        for a file that is not there or no such document, and for one of another family, or of other code or units of it.
     """
     found = read_document(path, ADAPTER, SuiteError)
     scale = find_family(family).objective_scale
     for what, there, here in (
-        ("suite", found.suite, suite),
         ("family", found.family, family),
         ("code of the family", found.code, family_hash(family)),
         ("scale of the objective", found.scale, scale),
     ):
         if there != here:
-            raise SuiteError(
-                f"{path.name}: {what} is {there} there and {here} here; give the file of bounds of {suite}."
-            )
+            raise SuiteError(f"{path.name}: {what} is {there} there and {here} here; prove them anew.")
     return found
 
 

@@ -133,8 +133,6 @@ def _known(candidate: str | Path | Program, family: str, place: Setting) -> tupl
     """Return a candidate as a method, and the plug-ins that it needs."""
     if not isinstance(candidate, Program):
         path = Path(candidate).resolve()
-        if not path.is_file():
-            raise MethodError(f"candidate {path} is no file; give a Python file with a method, or an executable.")
         if path.suffix == ".py":
             methods = pool_of(place).describe((str(path),), IMPORT_S)
             own = [method for method in methods if method.family == family and method.plugin == str(path)]

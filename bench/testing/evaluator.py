@@ -170,11 +170,11 @@ class Evaluator:
 
     def _evaluation(self, part: Part, cases: Sequence[Case], candidate: str | Path | Program) -> Evaluation:
         ready = part.ready()
+        if not isinstance(candidate, Program) and not Path(candidate).is_file():
+            raise MethodError(f"candidate {candidate} is no file; give a Python file with a method, or an executable.")
         try:
             own = self._desk.records(candidate, part.suite, cases)
         except MethodError as error:
-            if not isinstance(candidate, Program) and not Path(candidate).is_file():
-                raise
             return _evaluation(ready, [case.unsolved for case in cases], 0.0, None, str(error))
         if cases[0] is ready.tiny:
             solved = verified_objective(own[0]) is not None

@@ -94,7 +94,7 @@ class Part:
         terms, suite = self._terms, self.suite
         load_families()
         family = find_family(suite.family)
-        frozen = None if terms.frozen is None else read_bounds(terms.frozen, suite.name, family.name)
+        frozen = None if terms.frozen is None else read_bounds(terms.frozen, family.name)
         programs = resolved(suite.own_programs(self._folder))
         whole = suite if terms.bound is None else reduced(suite, terms.bound, terms.bound)
         plan = plan_suite(whole, self._folder, plugins=programs, trace=terms.trace)

@@ -262,7 +262,7 @@ class Player:
                 f"{self.job.left_s} s of work are left at the deadline; go on demand while there is time."
             )
         kinds, ticks = self.job.kinds[1:], self.job.instance.ticks
-        return Outcome(LateSolution(kinds + [NOTHING] * (ticks - len(kinds))))
+        return Outcome(LateSolution(np.array(kinds + [NOTHING] * (ticks - len(kinds)))))
 
 
 policy = policy_decorator(Player)
@@ -274,10 +274,16 @@ def on_demand(observation: Observation) -> int:
     return ON_DEMAND
 
 
+def in_time(observation: Observation, kind: int) -> int:
+    """Return a kind, or on demand where nothing else is sure to be in time: as the rule does, where there is none."""
+    must = observation.left_s + observation.overhead_s > (observation.ticks_left - 1) * TICK_S
+    return ON_DEMAND if must else kind
+
+
 @policy("spot-or-wait")
 def spot_or_wait(observation: Observation) -> int:
-    """Take spot where it is there, else wait for it: the rule keeps the deadline."""
-    return SPOT if observation.spot else NOTHING
+    """Take spot where it is there, else wait for it while there is time."""
+    return in_time(observation, SPOT if observation.spot else NOTHING)
 
 
 @policy("uniform-progress")
@@ -290,6 +296,4 @@ def uniform_progress(observation: Observation) -> int:
     ahead_s = observation.work_s - observation.left_s - observation.work_s * observation.tick / ticks
     if observation.kind == ON_DEMAND and ahead_s < 2 * observation.overhead_s:
         return ON_DEMAND
-    if observation.spot:
-        return SPOT
-    return ON_DEMAND if ahead_s < 0 else NOTHING
+    return in_time(observation, SPOT if observation.spot else ON_DEMAND if ahead_s < 0 else NOTHING)

@@ -20,13 +20,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import TypeAdapter
-from trees_of_cloudcast import cheapest_tree, flow_model, shortest
-from typing_extensions import TypedDict
+from cloudcast_reader import MICRO, read_configuration
+from cloudcast_trees import cheapest_tree, flow_model, shortest
 
 from schedgap.formulations.backends import solve
 from schedgap.instances.arrays import IntArray, content_hash, first_true, lock
-from schedgap.instances.csv_table import read_rows
 from schedgap.instances.documents import (
     Amount,
     Columns,
@@ -38,7 +36,6 @@ from schedgap.instances.documents import (
     SolutionDocument,
     Value,
 )
-from schedgap.instances.documents.json_files import read_document, to_units
 from schedgap.instances.draws import drawn, generator
 from schedgap.instances.errors import InstanceError, VerifyError
 from schedgap.instances.family import Family, Scored, register_family
@@ -50,13 +47,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FAMILY, SCHEMA = "cloudcast", "schedgap/cloudcast/1"
-NANO, MICRO = 10**9, 10**6
+NANO = 10**9
 # Machines of the published configurations, micro-dollars an hour.
 MACHINE_PRICE = 540_000
 # Pairs of a set of destinations and a region that a table may have.
 MAX_TABLE = 2**22
-CORNER = "dollars_a_GB_from_row_to_column"
-PUBLISHED = {"intra_aws", "intra_azure", "intra_gcp", "inter_agz", "inter_gaz2"}
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -199,66 +194,16 @@ def measures(instance: CloudcastInstance, solution: Paths) -> dict[str, float]:
 
 
 def native_score(runs: Sequence[Scored]) -> dict[str, float]:
-    """Return the scores of two public evaluators over the sum of costs: 0 where a run failed, `lb` for the published five."""
-    is_whole = bool(runs) and all(run.objective is not None for run in runs)
+    """Return the scores of two public evaluators over the sum of costs: 0 where a run failed; `lb` is meant for the published."""
+    if not runs or any(run.objective is None for run in runs):
+        return {"sky": 0.0, "lb": 0.0}
     dollars = sum(run.objective or 0 for run in runs) / NANO
-    scores = {"sky": 1 / (1 + dollars) if is_whole else 0.0}
-    if {run.instance for run in runs} == PUBLISHED:
-        scores["lb"] = min(max(100 * (1199 - dollars) / 572.76, 0.0), 100.0) if is_whole else 0.0
-    return scores
-
-
-class _Configuration(TypedDict):
-    name: str
-    source: str
-    destinations: list[str]
-    gb: int
-    partitions: int
-    ingress: dict[str, int]
-    egress: dict[str, int]
+    return {"sky": 1 / (1 + dollars), "lb": min(max(100 * (1199 - dollars) / 572.76, 0.0), 100.0)}
 
 
 def configurations(path: Path, configuration: str = "intra_aws") -> CloudcastInstance:
     """Read a configuration of a folder with one `*configurations.json` and one `*cost_matrix.csv`, dollars a GB by region."""
-    listed, table = (sorted(path.glob(f"*{end}")) for end in ("configurations.json", "cost_matrix.csv"))
-    if len(listed) != 1 or len(table) != 1:
-        raise InstanceError(f"{path}: give a folder with one *configurations.json and one *cost_matrix.csv.")
-    known = {each["name"]: each for each in read_document(listed[0], TypeAdapter(list[_Configuration]), InstanceError)}
-    if (chosen := known.get(configuration)) is None:
-        raise InstanceError(
-            f"{listed[0].name}: there is no configuration '{configuration}'; it has {', '.join(known)}."
-        )
-    rows = [row for _, row in read_rows(table[0], [CORNER], "cost matrix")]
-    regions = tuple(row[CORNER] for row in rows)
-    number = {region: place for place, region in enumerate(regions)}
-    ends = [chosen["source"], *chosen["destinations"], *(key for key in rows[0] if key != CORNER)]
-    if unknown := [region for region in ends if region not in number]:
-        raise InstanceError(f"{table[0].name}: there is no row of region '{unknown[0]}'; add one.")
-    links = [(row[CORNER], head, row[head]) for row in rows for head in regions if row[CORNER] != head and row[head]]
-    try:
-        prices = to_units([float(price) for *_, price in links], MICRO, "prices", InstanceError)
-    except ValueError as error:
-        raise InstanceError(f"{table[0].name}: a price is no number ({error}); give dollars a GB.") from None
-    clouds = [region.partition(":")[0] for region in regions]
-    if unknown := [cloud for cloud in clouds if cloud not in chosen["egress"] or cloud not in chosen["ingress"]]:
-        raise InstanceError(f"{listed[0].name}: {configuration} limits no egress or ingress of '{unknown[0]}'; add it.")
-    if chosen["gb"] % chosen["partitions"]:
-        raise InstanceError(
-            f"{configuration}: {chosen['gb']} GB are no whole number in each of {chosen['partitions']} partitions."
-        )
-    return CloudcastInstance(
-        configuration,
-        regions,
-        np.array([chosen["egress"][cloud] for cloud in clouds]),
-        np.array([chosen["ingress"][cloud] for cloud in clouds]),
-        np.array([number[tail] for tail, *_ in links]),
-        np.array([number[head] for _, head, _ in links]),
-        prices,
-        number[chosen["source"]],
-        np.array([number[region] for region in chosen["destinations"]]),
-        chosen["partitions"],
-        chosen["gb"] // chosen["partitions"],
-    )
+    return CloudcastInstance(**read_configuration(path, configuration))
 
 
 def random_regions(

@@ -21,7 +21,7 @@ from prism_packing import pack_by_model, pack_by_table
 
 from schedgap.formulations.backends import MIP_CHOICES
 from schedgap.instances.arrays import IntArray, content_hash, first_true, lock
-from schedgap.instances.documents import Columns, Field, Index, InstanceDocument, Positive, SolutionDocument, Value
+from schedgap.instances.documents import Columns, Count, Field, Index, InstanceDocument, SolutionDocument, Value
 from schedgap.instances.draws import generator
 from schedgap.instances.errors import InstanceError, SolutionError, VerifyError
 from schedgap.instances.family import Family, Scored, register_family
@@ -54,17 +54,13 @@ class PrismInstance(InstanceModel):
     def __post_init__(self) -> None:
         self._lock(COLUMNS, ("gpus",))
         check_shapes(self, dict.fromkeys(COLUMNS, (self.size_gb.size,)))
-        if not 1 <= self.gpus <= 10_000 or not 1 <= self.size_gb.size <= 100_000:
-            raise InstanceError(
-                f"{self.name}: {self.size_gb.size} models, {self.gpus} GPUs; give 1 to 100000, 1 to 10000."
-            )
+        if not 1 <= min(self.gpus, self.size_gb.size) <= max(self.gpus, self.size_gb.size) <= 100_000:
+            raise InstanceError(f"{self.name}: {self.size_gb.size} models, {self.gpus} GPUs; give 1 to 100000.")
         for key in COLUMNS:
             if (bad := first_true(getattr(self, key) < 1)) is not None:
                 raise InstanceError(f"{self.name}: {key} of model {bad} is {getattr(self, key)[bad]}; give at least 1.")
         if (bad := first_true(self.size_gb > MEMORY_GB)) is not None:
-            raise InstanceError(
-                f"{self.name}: model {bad} has {self.size_gb[bad]} GB, a GPU {MEMORY_GB}; leave it out."
-            )
+            raise InstanceError(f"{self.name}: model {bad} has {self.size_gb[bad]} GB, over {MEMORY_GB}; leave it out.")
         rates = sum(self.req_rate.tolist())
         if rates >= FULL or rates * math.lcm(*self.slo.tolist()) >= MAX_WEIGHT:
             raise InstanceError(f"{self.name}: rates add up to {rates}, in too small parts; give less, or equal SLOs.")
@@ -114,8 +110,8 @@ def verify(instance: PrismInstance, solution: PrismSolution) -> int:
     return math.ceil(pressure(instance, gpu) * ONE)
 
 
-MODELS = Columns("models", *(Field(key, Positive) for key in COLUMNS))
-INSTANCE = InstanceDocument(SCHEMA, PrismInstance, Value("gpus", Positive), MODELS)
+MODELS = Columns("models", *(Field(key, Count) for key in COLUMNS))
+INSTANCE = InstanceDocument(SCHEMA, PrismInstance, Value("gpus", Count), MODELS)
 SOLUTION: SolutionDocument[PrismInstance, PrismSolution] = SolutionDocument(
     "schedgap/prism-solution/1", PrismSolution, Columns("", Field("gpu", Index, "model2gpu"))
 )
@@ -135,8 +131,8 @@ def published(*, seed: int = 0) -> PrismInstance:
 def random_models(gpus: int = 5, *, seed: int = 0) -> PrismInstance:
     """Draw two models for each GPU from the ranges of the published instances."""
     rng = generator(FAMILY, "random-models", gpus, seed)
-    columns = (rng.integers(low, high, 2 * gpus) for low, high in ((10, 30), (1, 10), (5, 10)))
-    return PrismInstance(f"random-models-{gpus}-s{seed}", gpus, *columns)
+    size_gb, rate, slo = (rng.integers(low, high, 2 * gpus) for low, high in ((10, 30), (1, 10), (5, 10)))
+    return PrismInstance(f"random-models-{gpus}-s{seed}", gpus, size_gb, rate, slo)
 
 
 def shrink(instance: PrismInstance) -> PrismInstance:
@@ -163,12 +159,14 @@ def native_score(runs: Sequence[Scored]) -> dict[str, float]:
     worst = [run.objective for run in runs if run.objective is not None]
     if not worst or len(worst) < len(runs):
         return {"sky": 0.0, "leaderboard": 0.0}
-    ends = [(run.measures["round_robin"], run.measures["volume"]) for run in runs if run.measures]
-    shares = [
-        (high - x / ONE) / (high - low) if high > low else 1.0 for x, (high, low) in zip(worst, ends, strict=False)
-    ]
-    points = math.fsum(100 * math.sqrt(max(share, 0.0)) for share in shares)
-    return {"sky": len(runs) * ONE / sum(worst) + 1, "leaderboard": points / len(runs)}
+    scores = {"sky": len(runs) * ONE / sum(worst) + 1}
+    if all(run.measures for run in runs):
+        ends = [(run.measures["round_robin"], run.measures["volume"]) for run in runs]
+        shares = [
+            (high - x / ONE) / (high - low) if high > low else 1.0 for x, (high, low) in zip(worst, ends, strict=True)
+        ]
+        scores["leaderboard"] = 100 * math.fsum(math.sqrt(max(share, 0.0)) for share in shares) / len(runs)
+    return scores
 
 
 PRISM = register_family(
@@ -188,7 +186,7 @@ PRISM = register_family(
         shrink=shrink,
         measures=measures,
         native_score=native_score,
-        bound_methods=("bound-volume",),
+        bound_methods=("subset-table", "bound-volume"),
         large=(("random-models", {"gpus": 200}),),
         size="gpus",
     )

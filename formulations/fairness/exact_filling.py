@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from schedgap.formulations.fairness.levels.fluid import groups_of
+from schedgap.formulations.fairness.levels.level_program import groups_of
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.fairness.fair_point import ExactCut, FairPoint
 from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance

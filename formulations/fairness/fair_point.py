@@ -22,7 +22,7 @@ from typing import TypeAlias
 import numpy as np
 
 from schedgap.formulations.fairness.exact_filling import OutOfTimeError, exact_fair_point, is_too_large
-from schedgap.formulations.fairness.levels.fluid import Fluid, fluid_of
+from schedgap.formulations.fairness.levels.level_program import Fluid, fluid_of
 from schedgap.formulations.fairness.levels.levels import Levels, certificate_of
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.fairness.certificate import check_certificate

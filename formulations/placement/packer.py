@@ -10,7 +10,7 @@ from schedgap.formulations.placement.packing import Packing
 from schedgap.formulations.placement.relaxation import Relaxation, key_of
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.placement.model import NOWHERE, ONE, Placement, PlacementInstance, devices_of
-from schedgap.instances.placement.room import room_of
+from schedgap.instances.placement.stranded import room_of
 
 # States that a search for a content looks at; the most nodes that are packed again, and by how much prices change for that.
 # Seconds that a content takes to be put on nodes. Rounds without gain after which it ends, more of them a node, and at most.

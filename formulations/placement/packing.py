@@ -26,7 +26,7 @@ import numpy as np
 from schedgap.formulations.placement.kernels_node import Items, search, tune
 from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.placement.model import ONE, PlacementInstance
-from schedgap.instances.placement.room import room_of
+from schedgap.instances.placement.stranded import room_of
 
 # Bits of the dearest price of a pod, and of what a pod that must be placed is worth more than the dearest value.
 BITS, FORCED_BITS = 36, 4

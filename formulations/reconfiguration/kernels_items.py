@@ -1,7 +1,7 @@
 """The items of one machine's content: which of them fit, what their needs are worth, and the best choice at given rates.
 
 Half of the search for the most valuable content (`kernels_contents`): everything here is linear in the items. All
-arithmetic is int64; `limits` says for which instances nothing leaves 62 bits.
+arithmetic is int64; `contents` says for which instances nothing leaves 62 bits.
 
 Letters: N items, R resources, W workloads, G groups, M rows of resource prices.
 """

@@ -32,9 +32,8 @@ import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
 from schedgap.formulations.column_generation.generation import Generation
-from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items, useful
+from schedgap.formulations.reconfiguration.contents import NANO, ContentPricer, Found, Items, useful
 from schedgap.formulations.reconfiguration.kernels_contents import NOT_RUNNING
-from schedgap.formulations.reconfiguration.limits import NANO
 from schedgap.formulations.reconfiguration.presence import start_up_s
 from schedgap.formulations.reconfiguration.work_prices import NANO_DOLLARS
 from schedgap.instances.arrays import FloatArray, IntArray

@@ -7,7 +7,7 @@ left for presence, with share 0 interference and acquisition that is not paid co
 gives a valid bound; the best of a few is returned, or that of work alone if it is better.
 
 Prices come from linear programs in floats and are made whole; what they prove is computed in integers that stay within 62
-bits for every instance that `limits` lets pass. Beyond that the instance is unsupported.
+bits for every instance that `contents` lets pass. Beyond that the instance is unsupported.
 """
 
 from __future__ import annotations

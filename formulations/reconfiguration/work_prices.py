@@ -7,7 +7,7 @@ over all patterns p that a machine holds. Its dual gives each class a price for 
 that no pattern of any machine type progresses faster, in money, than the machine costs. A machine is paid in every
 second in which a task on it progresses, so the work of all jobs at these prices is a bound on every schedule. Prices
 that violate this are scaled down by the worst pattern found by exact search (Farley, 1990): the bound is proven in
-exact integers at any time, and at every size that `limits` lets pass; beyond it is unsupported.
+exact integers at any time, and at every size that `contents` lets pass; beyond it is unsupported.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
 from schedgap.formulations.column_generation.generation import Generation
-from schedgap.formulations.reconfiguration.contents import ContentPricer, Found, Items, boundable, useful
-from schedgap.formulations.reconfiguration.limits import NANO
+from schedgap.formulations.reconfiguration.contents import NANO, ContentPricer, Found, Items, boundable, useful
 from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.moves import RUNNING, STOCK

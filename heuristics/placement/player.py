@@ -25,7 +25,7 @@ from schedgap.instances.arrays import BoolArray, IntArray, first_true, locked
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome
 from schedgap.instances.placement.model import FAMILY, NO_GANG, NOWHERE, Placement, PlacementInstance
-from schedgap.instances.placement.room import room_of
+from schedgap.instances.placement.stranded import room_of
 from schedgap.instances.units import shown_amount
 
 

@@ -27,7 +27,7 @@ from schedgap.instances.placement.model import (
     PlacementInstance,
     devices_of,
 )
-from schedgap.instances.placement.room import open_start, room_of
+from schedgap.instances.placement.stranded import open_start, room_of
 from schedgap.instances.placement.verify import verify
 
 # Nodes that are looked at for one pod, and how deep pods that leave make others leave.

@@ -10,7 +10,7 @@ from schedgap.instances.arrays import IntArray
 from schedgap.instances.draws import drawn, generator
 from schedgap.instances.errors import InstanceError, one_of
 from schedgap.instances.placement.model import ANY, FAMILY, NO_GANG, NOWHERE, ONE, UNITS, PlacementInstance
-from schedgap.instances.placement.room import open_start
+from schedgap.instances.placement.stranded import open_start
 
 MODELS = ("A", "B", "")
 # Of NVIDIA's A100: slices, and a bit for each at which they may start: 1g, 1g with more memory, 2g, 3g, 4g, 7g.

@@ -8,7 +8,7 @@ import numpy as np
 
 from schedgap.instances.arrays import BoolArray
 from schedgap.instances.placement.model import NOWHERE, Placement, PlacementInstance, devices_of
-from schedgap.instances.placement.room import room_of
+from schedgap.instances.placement.stranded import room_of
 from schedgap.instances.placement.verify import moved
 
 

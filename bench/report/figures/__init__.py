@@ -5,14 +5,10 @@ A new kind of figure of a suite's runs is such a function in `KINDS`, and its li
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from schedgap.bench.report.figures.drawing import Figure
 from schedgap.bench.report.figures.gaps import anytime, gap_profile, gaps, scatter, time_profile
+from schedgap.bench.report.figures.selection import Selection
 from schedgap.bench.report.figures.sweeps import growth, pairs
-
-if TYPE_CHECKING:
-    from schedgap.bench.report.figures.drawing import Figure
-    from schedgap.bench.report.figures.selection import Selection
 
 __all__ = ["KINDS", "build_figures"]
 

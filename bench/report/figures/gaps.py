@@ -8,19 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from schedgap.bench.records.runs import Record
 from schedgap.bench.report.figures.drawing import Axis, Figure, Series, mark
 from schedgap.bench.report.figures.selection import RunPoint, Selection, thinned
 from schedgap.bench.report.tables import seconds
 from schedgap.bench.statistics import profiles
 from schedgap.bench.statistics.profiles import Changes, gap_curves
 from schedgap.bench.statistics.tables import percent
-
-if TYPE_CHECKING:
-    from schedgap.bench.records.runs import Record
 
 Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]
 

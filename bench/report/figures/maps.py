@@ -10,12 +10,11 @@ from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 
 from schedgap.bench.report.figures.drawing import LIGHT, NEUTRAL, SHAPES, add_legend, mark
+from schedgap.bench.statistics.maps import MethodMap
 from schedgap.bench.statistics.tables import measured, readable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from schedgap.bench.statistics.maps import MethodMap
 
 # Inches of a field, and around all of them.
 FIELD, MARGIN = (1.05, 0.55), (2.6, 1.0)

@@ -11,16 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from statistics import median
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from schedgap.bench.records.runs import Record
 from schedgap.bench.report.figures.drawing import Axis, Figure, Series, mark
 from schedgap.bench.report.figures.selection import Budget, clipped, thinned
 from schedgap.bench.statistics.summary import verified_objective
 from schedgap.instances.picture import Curve, Picture
-
-if TYPE_CHECKING:
-    from schedgap.bench.records.runs import Record
-
 
 # A chart is a few hundred pixels high: values are kept to this share of their axis' length, as a power of ten.
 _DIGITS = 4

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from schedgap.bench.records.runs import Record
 from schedgap.bench.statistics.summary import Best, Runs, bounds_only, by_label, is_solved, verified_objective
-
-if TYPE_CHECKING:
-    from schedgap.bench.records.runs import Record
-
 
 # More methods than these would share their marks in the figures.
 MAX_METHODS = 48

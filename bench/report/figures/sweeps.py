@@ -10,6 +10,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.records.runs import Record, Scalar
 from schedgap.bench.report.figures.drawing import DASHES, Axis, Figure, Series, mark
 from schedgap.bench.report.figures.selection import MAX_METHODS, Budget, Selection, clipped, evenly
 from schedgap.bench.report.tables import seconds
@@ -19,7 +20,6 @@ from schedgap.bench.statistics.tables import measured, number, readable
 from schedgap.instances.method import method_label, parse_method, spelled
 
 if TYPE_CHECKING:
-    from schedgap.bench.records.runs import Record, Scalar
     from schedgap.bench.suites.collection import Reference, Sweep
     from schedgap.bench.suites.suite import Suite
 

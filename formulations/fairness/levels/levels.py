@@ -22,10 +22,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedgap.formulations.fairness.levels.fluid import Fluid
 from schedgap.formulations.fairness.levels.kernels_prices import Users, seek_prices
 from schedgap.formulations.fairness.levels.level_program import (
     Cut,
+    Fluid,
     LevelProgram,
     Start,
     bound_of,

@@ -1,7 +1,7 @@
 """Renting for all tasks together, then packing: the method for clouds, whose machines are large beside tasks.
 
 1. Machine types in whose place another is as good go (`offered`).
-2. The pooled program (`program`, `totals`) proposes machines, and proves a bound: no solution costs less than whole machines
+2. The pooled program (`program`) proposes machines, and proves a bound: no solution costs less than whole machines
    with the capacities that all tasks together need. Where packing finds room for all tasks, that is the optimum.
 3. Machines are filled one after the other, as the program's relaxation shares the tasks (`diving`).
 4. For the tasks that are left to less than a machine of any type the program proposes machines, on which they are packed

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from schedgap.formulations.linear_model import LinearModel, Rows
-from schedgap.formulations.reconfiguration.limits import NANO
+from schedgap.formulations.reconfiguration.contents import NANO
 from schedgap.formulations.reconfiguration.presence import must_plans, num_plans, start_up_s
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.provisioning.running import ANY_NUMBER

@@ -22,10 +22,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from schedgap.formulations.waiting.demand_curve import demand_curve
 from schedgap.formulations.waiting.fluid_bound.machine_prices import LATER_STEP, Ascent, MachineTime
 from schedgap.formulations.waiting.models import Scaled, scale
-from schedgap.formulations.waiting.work_bound import work_amount
+from schedgap.formulations.waiting.work_bound import demand_curve, work_amount
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method

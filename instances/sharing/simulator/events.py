@@ -13,8 +13,7 @@ from __future__ import annotations
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import below
 from schedgap.instances.kernels.rounding import rounded
-from schedgap.instances.sharing.simulator.kernels_ends import pop, push
-from schedgap.instances.sharing.simulator.kernels_waiting import lowest, reorder, wait, wait_no_more
+from schedgap.instances.sharing.simulator.kernels_waiting import lowest, pop, push, reorder, wait, wait_no_more
 from schedgap.instances.sharing.simulator.state import FASTEST_FIRST, NOBODY, SHUFFLED, State
 from schedgap.instances.units import NEVER
 

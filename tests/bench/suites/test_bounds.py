@@ -39,7 +39,7 @@ def test_the_highest_bound_of_each_instance_counts(bounds, rows):
 
 def test_a_file_holds_all_of_it(bounds, tmp_path):
     write_bounds(bounds, tmp_path / "bounds.json")
-    assert read_bounds(tmp_path / "bounds.json", "mine", "provisioning") == bounds
+    assert read_bounds(tmp_path / "bounds.json", "provisioning") == bounds
 
 
 def test_another_instance_is_refused(bounds):
@@ -52,7 +52,7 @@ def test_another_instance_is_refused(bounds):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"suite": "other"}, "suite is other there and mine here"),
+        ({"family": "sharing"}, "family is sharing there and provisioning here"),
         ({"code": "12"}, "code of the family is 12 there and None here"),
         ({"scale": 5}, "scale of the objective is 5 there"),
         ({"schema": "schedgap/suite/1"}, "schema"),
@@ -64,9 +64,9 @@ def test_what_does_not_fit_is_refused(bounds, tmp_path, changes, said):
     write_bounds(bounds, path)
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
     with pytest.raises(SuiteError, match=said):
-        read_bounds(path, "mine", "provisioning")
+        read_bounds(path, "provisioning")
 
 
 def test_no_file_is_refused(tmp_path):
     with pytest.raises(SuiteError, match="JSON file"):
-        read_bounds(tmp_path / "none.json", "mine", "provisioning")
+        read_bounds(tmp_path / "none.json", "provisioning")

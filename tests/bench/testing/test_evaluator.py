@@ -4,6 +4,7 @@ import json
 import os
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from schedgap.bench import Program, evaluator
+from schedgap.bench.cli.app import main
 from schedgap.bench.records.journal import read_journal
 from schedgap.instances.errors import MethodError, SuiteError
 from schedgap.instances.method import REGISTRY
@@ -248,3 +250,23 @@ def test_the_page_runs(tmp_path, monkeypatch, capsys):
     assert judge.final(found).score == pytest.approx(0.9126, abs=1e-3)
     assert judge.final(found).score > judge.final(EXAMPLE / "candidate.py").score
     assert os.path.isdir("runs/evaluator-search")
+
+
+def test_the_pages_commands_print_what_they_say(tmp_path, monkeypatch, capsys):
+    """On smaller instances, as many."""
+    page = (EXAMPLE.parents[1] / "search.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "docs" / "examples" / "search"
+    folder.mkdir(parents=True)
+    (folder / "search.toml").write_text((EXAMPLE / "search.toml").read_text().replace("[50, 100]", "[6, 8]"))
+    blocks = re.findall(r"```console\n\$ (schedgap search (?:prepare|new) .*)\n((?:.*\n)*?)```", page)
+    assert len(blocks) == 2
+    for command, printed in blocks:
+        monkeypatch.setattr(sys, "argv", shlex.split(command))
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert (end.value.code, capsys.readouterr().out) == (0, printed)
+    code = re.findall(r"```python\n(.*?)```", page, re.DOTALL)[1]
+    known = {}
+    exec("from schedgap.bench import evaluator\n" + code, known)
+    assert known["judge"].final(tmp_path / "mine" / "initial_program.py").runs == 16

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from schedgap.formulations.placement.cutting_stock import bound_gpu_cutting_stock, prefix_bounds
+from schedgap.formulations.placement.node_patterns import bound_gpu_cutting_stock, prefix_bounds
 from schedgap.instances.placement import openb
 
 ARRIVED = (50, 80, 90, 95, 100, 105, 110, 120, 130)

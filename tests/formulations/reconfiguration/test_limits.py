@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.reconfiguration.contents import ContentPricer
-from schedgap.formulations.reconfiguration.limits import largest_price, too_dear
+from schedgap.formulations.reconfiguration.contents import ContentPricer, largest_price, too_dear
 from schedgap.formulations.reconfiguration.work_bound import bound_presence, bound_progress
 from schedgap.formulations.reconfiguration.work_prices import bound_work
 from schedgap.instances.errors import InstanceError

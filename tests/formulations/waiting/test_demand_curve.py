@@ -1,7 +1,7 @@
 """The demand curve: below the optimum, and convex."""
 
-from schedgap.formulations.waiting.demand_curve import bound_demand_curve, demand_curve
 from schedgap.formulations.waiting.models import scale
+from schedgap.formulations.waiting.work_bound import bound_demand_curve, demand_curve
 from schedgap.instances.method import Status
 from schedgap.instances.units import HOUR_US
 

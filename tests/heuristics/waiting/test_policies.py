@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-import schedgap.formulations.waiting.demand_curve
+import schedgap.formulations.waiting.work_bound
 import schedgap.heuristics.waiting.policies  # noqa: F401
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import REGISTRY, Status, find_method

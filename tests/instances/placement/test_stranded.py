@@ -5,8 +5,7 @@ import pytest
 
 from schedgap.instances.placement import PlacementInstance, random_pods, stranded
 from schedgap.instances.placement.model import NO_GANG, NOWHERE
-from schedgap.instances.placement.room import room_of
-from schedgap.instances.placement.stranded import GPUS
+from schedgap.instances.placement.stranded import GPUS, room_of
 from tests.oracles.placement import optimum
 
 

@@ -1,8 +1,14 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.levels.fluid import fluid_of
-from schedgap.formulations.fairness.levels.level_program import bound_of, cut_from, excesses_of, highest_level, slack_of
+from schedgap.formulations.fairness.levels.level_program import (
+    bound_of,
+    cut_from,
+    excesses_of,
+    fluid_of,
+    highest_level,
+    slack_of,
+)
 from schedgap.instances.fairness import alice_bob, random_users
 
 INF = float("inf")

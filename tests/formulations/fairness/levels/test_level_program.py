@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.levels.fluid import fluid_of
-from schedgap.formulations.fairness.levels.level_program import LevelProgram, bound_of
+from schedgap.formulations.fairness.levels.level_program import LevelProgram, bound_of, fluid_of
 from schedgap.formulations.fairness.levels.levels import first_start, near_cut
 from schedgap.instances.errors import BackendError
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.levels.fluid import fluid_of
-from schedgap.formulations.fairness.levels.level_program import Cut, bound_of, cut_from, excesses_of
+from schedgap.formulations.fairness.levels.level_program import Cut, bound_of, cut_from, excesses_of, fluid_of
 from schedgap.formulations.fairness.levels.levels import Remainder
 
 

@@ -8,8 +8,12 @@ import pytest
 from schedgap.bench.certify.problem import Problem, read_problem
 from schedgap.bench.certify.proof import check
 from schedgap.formulations.backends.highs_lp import GrowingLp
-from schedgap.formulations.provisioning.branch_price.branch_cut_and_price import BranchCutAndPrice
-from schedgap.formulations.provisioning.branch_price.listing import Listing, by_task, listed
+from schedgap.formulations.provisioning.branch_price.branch_cut_and_price import (
+    BranchCutAndPrice,
+    Listing,
+    by_task,
+    listed,
+)
 from schedgap.formulations.provisioning.branch_price.program import Program, first_values
 from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation
 from schedgap.instances.provisioning.files import write_instance
@@ -79,7 +83,7 @@ def test_without_time_or_an_answer_of_the_relaxation_nothing_is_said(monkeypatch
 
 
 def test_too_many_are_not_listed(monkeypatch):
-    monkeypatch.setattr("schedgap.formulations.provisioning.branch_price.listing.MAX_LISTED", 3)
+    monkeypatch.setattr("schedgap.formulations.provisioning.branch_price.branch_cut_and_price.MAX_LISTED", 3)
     sizes = np.array([7, 6, 5, 7, 6, 5])
     assert listed(sizes, sizes, CAPACITY, 20, 4) is None
 

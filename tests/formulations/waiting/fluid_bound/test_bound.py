@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.waiting.demand_curve import bound_demand_curve
 from schedgap.formulations.waiting.fluid_bound.bound import bound_fluid
-from schedgap.formulations.waiting.work_bound import bound_work
+from schedgap.formulations.waiting.work_bound import bound_demand_curve, bound_work
 from schedgap.instances.errors import MethodError
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import WaitingInstance, bursty, mms

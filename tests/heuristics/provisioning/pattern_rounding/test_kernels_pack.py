@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.provisioning.pattern_rounding.kernels_fill import Guide, Problem, new_scratch
-from schedgap.heuristics.provisioning.pattern_rounding.kernels_pack import new_packing, pack
+from schedgap.heuristics.provisioning.pattern_rounding.kernels_search import new_packing, pack
 
 
 def drawn(seed):

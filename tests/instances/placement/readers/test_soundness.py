@@ -7,7 +7,7 @@ import pytest
 
 from schedgap.instances.placement import Placement, stranded, verify
 from schedgap.instances.placement.model import devices_of
-from schedgap.instances.placement.room import room_of
+from schedgap.instances.placement.stranded import room_of
 from tests.instances.provisioning.readers.kubernetes import conftest as builders
 from tests.instances.provisioning.readers.kubernetes.test_soundness import admits, daemons, draw_node, draw_pod
 

@@ -14,6 +14,8 @@ from schedgap.instances.jit import kernel
 from schedgap.instances.kernels.random_numbers import xorshift_below, xorshift_uniform
 
 FAR = 2**30
+# Transactions of a block that is moved.
+LONGEST = 12
 
 
 @kernel
@@ -31,56 +33,68 @@ def anneal(
     total: int,
     heat: Any,
 ) -> int:
-    """Move one transaction at a time to a place drawn by what it makes of the makespan; return the best makespan.
+    """Move a block of up to LONGEST transactions to a place drawn by what it makes of the makespan, and again; return the best.
 
-    With the others in their order, let h be the longest path up to a place and q the longest from there. Then a transaction
-    put there makes max(makespan of the others, h + q), so one pass each way gives all N places: O(N^2) a step.
+    With the others in their order, let head be the longest path from the start to one of the block at a place, and tail that from
+    it on to the end. Then a block that starts there as early as it may makes max(makespan of the others, its starts + tails).
+    One pass each way gives these at all places: O(N^2) a step.
 
     delay, back : (N, N) int32, of j behind i at [i, j] and [j, i]. length : (N,) int32. order : (N,) int64, moves on.
-    best : (N + 1,) int64, the best order and its makespan. work : (4, N + 1) int32. weight : (N,) float64. random : (1,) uint64.
-    first, last, total : steps to do, of so many. heat : (3,), temperature of the first and of the last step, and how much h + q
-    counts by itself.
+    best : (N + 1,) int64, the best order and its makespan. work : (2 LONGEST + 3, N + 1) int32. weight : (N + 1,) float64.
+    random : (1,) uint64. first, last, total : steps to do, of so many. heat : (3,), temperature of the first and of the last
+    step, and how much the block's own path counts where it is not the longest.
     """
     n = length.shape[0]
-    ready, left, head, tail = work[0], work[1], work[2], work[3]
+    head, tail = work[:LONGEST], work[LONGEST : 2 * LONGEST]
+    ready, left, path = work[2 * LONGEST], work[2 * LONGEST + 1], work[2 * LONGEST + 2]
+    moved, start = np.empty(LONGEST, np.int64), np.empty(LONGEST, np.int64)
     for step in range(first, last):
         cold = 1.0 / (heat[0] * (heat[1] / heat[0]) ** (step / total))
-        place = xorshift_below(random, n)
-        moved = order[place]
-        for at in range(place, n - 1):
-            order[at] = order[at + 1]
-        for x in range(n):
-            ready[x], left[x] = 0, length[x]
-        head[0], tail[n - 1] = 0, length[moved]
+        size = 1 + xorshift_below(random, min(LONGEST, n)) if xorshift_below(random, 2) else 1
+        rest = n - size
+        place = xorshift_below(random, rest + 1)
+        moved[:size] = order[place : place + size]
+        for at in range(place, rest):
+            order[at] = order[at + size]
+        ready[:n], left[:n] = 0, length
+        for k in range(size):
+            head[k, 0], tail[k, rest] = 0, length[moved[k]]
         makespan = 0
-        for at in range(n - 1):
-            start, behind = ready[order[at]], delay[order[at]]
-            makespan = max(makespan, start + length[order[at]])
+        for at in range(rest):
+            begun, behind = ready[order[at]], delay[order[at]]
+            makespan = max(makespan, begun + length[order[at]])
             for x in range(n):
-                ready[x] = max(ready[x], np.int32(start + behind[x]))
-            head[at + 1] = ready[moved]
-        for at in range(n - 2, -1, -1):
-            rest, before = left[order[at]], back[order[at]]
+                ready[x] = max(ready[x], np.int32(begun + behind[x]))
+            for k in range(size):
+                head[k, at + 1] = ready[moved[k]]
+        for at in range(rest - 1, -1, -1):
+            longest, before = left[order[at]], back[order[at]]
             for x in range(n):
-                left[x] = max(left[x], np.int32(rest + before[x]))
-            tail[at] = left[moved]
+                left[x] = max(left[x], np.int32(longest + before[x]))
+            for k in range(size):
+                tail[k, at] = left[moved[k]]
         least = FAR
-        for at in range(n):
-            least = min(least, head[at] + tail[at])
+        for at in range(rest + 1):
+            path[at] = 0
+            for k in range(size):
+                start[k] = head[k, at]
+                for j in range(k):
+                    start[k] = max(start[k], start[j] + delay[moved[j], moved[k]])
+                path[at] = max(path[at], start[k] + tail[k, at])
+            least = min(least, path[at])
         drawn = 0.0
-        for at in range(n):
-            path = head[at] + tail[at]
-            worse = max(path - max(makespan, least), 0) + heat[2] * (path - least)
+        for at in range(rest + 1):
+            worse = max(path[at] - max(makespan, least), 0) + heat[2] * (path[at] - least)
             drawn += math.exp(-cold * worse) if cold * worse < 30.0 else 0.0
             weight[at] = drawn
         drawn *= xorshift_uniform(random)
         place = 0
-        while place < n - 1 and weight[place] < drawn:
+        while place < rest and weight[place] < drawn:
             place += 1
-        for at in range(n - 1, place, -1):
-            order[at] = order[at - 1]
-        order[place] = moved
-        makespan = max(makespan, head[place] + tail[place])
+        for at in range(rest - 1, place - 1, -1):
+            order[at + size] = order[at]
+        order[place : place + size] = moved[:size]
+        makespan = max(makespan, path[place])
         if makespan < best[n]:
             best[:n], best[n] = order, makespan
     return int(best[n])

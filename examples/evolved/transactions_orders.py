@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from kernels_transactions import cheapest_walk
+from transactions_kernels import cheapest_walk
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.backends.cp_sat import load_cp_model, search
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 FREE = -(2**29)
 # Prices of visits are whole multiples of 1/SCALE steps, so that bounds are exact.
 SCALE = 1000
-# Entries of the table that remembers walks: 400 MB.
-MAX_TABLE = 100_000_000
+# Entries of the table that remembers walks: 160 MB.
+MAX_TABLE = 40_000_000
 
 
 def delays(size: int, owner: IntArray, key: IntArray, position: IntArray, is_write: Any) -> IntArray:
@@ -94,8 +94,8 @@ def order_bound(delay: IntArray, length: IntArray, rounds: int, ends: float) -> 
     lowest = int(off.min())
     # The third of three starts so much later than the second where the first starts after that one.
     distances = int(off.max()) - lowest + max(-lowest, 0) + 1
-    bound = int((n - 1) * lowest + length.min())
-    if n**3 * distances > MAX_TABLE:
+    bound, walk_s = int((n - 1) * lowest + length.min()), 1e-9 * n**4 * distances
+    if n**3 * distances > MAX_TABLE or time.perf_counter() + walk_s > ends:
         return bound
     value, after = (np.empty((n, n, distances), np.int64) for _ in range(2))
     came, visits = np.empty((n, n, n, distances), np.int32), np.empty(n, np.int64)
@@ -103,7 +103,7 @@ def order_bound(delay: IntArray, length: IntArray, rounds: int, ends: float) -> 
     delay = np.where(diagonal, lowest, delay)
     best, factor, idle, direction = -np.inf, 0.5, 0, np.zeros(n)
     for _ in range(rounds):
-        if time.perf_counter() > ends:
+        if time.perf_counter() + walk_s > ends:
             break
         scaled = np.rint(price * SCALE).astype(np.int64)
         walk = cheapest_walk(delay, scaled, length, SCALE, lowest, value, after, came, visits)
@@ -162,6 +162,8 @@ def solve_order(
         model.add(start[i] + int(length[i]) <= end)
         model.add_hint(place[i], int(rank[i]))
     for i in range(n):
+        if time_limit_s is not None and time.perf_counter() > begun + time_limit_s:
+            return known, bound
         for j in range(i + 1, n):
             if delay[i, j] == FREE:
                 continue
