@@ -125,11 +125,9 @@ def run(
     first, best = zip(*found.scores.values(), strict=True)
     rows = [[name, *(f"{score:.4f}" for score in of)] for name, of in (("as written", first), ("found", best))]
     typer.echo()
-    show_table(
-        f"Proven bound / objective; of {len(found.tried)} candidates number {found.best.number} is the best",
-        heads,
-        rows,
-    )
+    counted = f"number {found.best.number} of {len(found.tried)} candidates is the best"
+    show_table(f"{chosen.name}: proven bound / objective, {counted}", heads, rows)
+    typer.echo(one_line(f"found: {found.best.shown}"))
     typer.echo(one_line(f"wrote {folder / BEST}, {folder / JOURNAL} and {folder / 'scores.svg'}"))
 
 

@@ -50,7 +50,7 @@ def test_a_search(schedgap, tmp_path, monkeypatch):
     code, out, err = schedgap(*arguments)
     assert (code, err) == (0, "")
     assert out.startswith("0: 1.0000 by first = largest, fits = -left, size = 0.5\n")
-    assert "\nProven bound / objective; of 3 candidates number " in out
+    assert "\ntiny: proven bound / objective, number " in out
     folder = Path("runs/found-tiny")
     assert out.endswith(f"wrote {folder}/best.py, {folder}/evaluations.jsonl and {folder}/scores.svg\n")
     head, *rows = map(json.loads, (folder / "evaluations.jsonl").read_text().splitlines())

@@ -35,6 +35,18 @@ def test_what_is_found(program, tmp_path, judge):
     assert b"best so far" in search_svg(found, "mine")
 
 
+def test_what_was_there_may_be_the_best(program, tmp_path, judge):
+    """Where validation likes what train does not."""
+    first = read_program(program).first
+
+    def opposed(path):
+        return Evaluation(float(read_program(path).first == first), {}, None, "")
+
+    found, _ = found_by(program, {"train": judge(), "validation": opposed}, tmp_path, evaluations=20)
+    assert found.best.number == 0
+    assert found.scores["train"] == (found.tried[0].score, found.tried[0].score)
+
+
 def test_without_other_parts_the_best_on_train_is_chosen(program, tmp_path, judge):
     found, _ = found_by(program, {"train": judge()}, tmp_path)
     assert found.scores == {"train": (found.tried[0].score, max(one.score for one in found.tried))}
