@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import cloudpickle
 
 from schedgap.bench.isolation.pool import Pool
-from schedgap.bench.plugins.discover import has_plugins, load_methods
+from schedgap.bench.plugins.discover import has_plugins, load_families, load_methods
 from schedgap.bench.plugins.families import home_of
 from schedgap.bench.programs.program import Kind, Program, files_among, programs_among
 from schedgap.bench.programs.run import find_player
@@ -47,6 +47,7 @@ def load_catalogue(families: Sequence[str], plugins: Sequence[str | Program] = (
     MethodError
         if a plug-in cannot be imported, or a method is registered by the name of one of this package.
     """
+    load_families()
     files, described = files_among(plugins), set()
     if has_plugins(files):
         # Its process starts while the methods of this package are imported here.
