@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -14,6 +15,40 @@ import pytest
 
 PLUGIN = Path(__file__).parents[1] / "plugins" / "cluster.py"
 CALL = "from schedgap.bench.cli.app import main; main()"
+
+
+OWN_SUITE = """
+schema = "schedgap/suite/1"
+name = "ends"
+title = "Ends"
+question = "How late?"
+family = "partition"
+families = ["partition.py"]
+methods = ["longest-first", "bound-work", "mine"]
+
+[[instances]]
+generator = "uniform"
+seeds = 2
+"""
+OWN_PLUGIN = """
+import numpy as np
+from partition import Partition
+from schedgap.instances import method
+
+@method("mine", family="partition")
+def mine(instance):
+    return Partition(np.zeros(instance.num_tasks, np.int64))
+"""
+
+
+@pytest.fixture
+def own_family(tmp_path):
+    """A suite of a family outside of the package, and a plug-in that uses its classes: both beside the family's file."""
+    shutil.copy(PLUGIN.with_name("partition.py"), tmp_path)
+    suite, plugin = tmp_path / "ends.toml", tmp_path / "mine.py"
+    suite.write_text(OWN_SUITE)
+    plugin.write_text(OWN_PLUGIN)
+    return suite, plugin
 
 
 @pytest.fixture

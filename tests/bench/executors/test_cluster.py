@@ -55,6 +55,14 @@ def test_plugins_need_no_shared_disk(tmp_path, write_suite, run_there):
     assert file != str(PLUGIN)
 
 
+def test_a_family_of_ones_own(tmp_path, own_family, run_there):
+    """Workers import its file from where it lies, and the plug-in is sent as any other."""
+    suite, plugin = own_family
+    code, complaint = run_there(suite, tmp_path / "out", plugin)
+    assert (code, complaint) == (0, "")
+    assert sorted(row["status"] for row in rows(tmp_path / "out")) == ["feasible"] * 4 + ["no_solution"] * 2
+
+
 def test_a_killed_worker_loses_and_doubles_nothing(tmp_path, write_suite, cluster, start_there, wait_until):
     suite, out = write_suite(["x-slow"], seeds=40), tmp_path / "out"
     harness = start_there(suite, out)

@@ -65,6 +65,14 @@ def test_rows_are_those_of_this_machine(tmp_path, write_suite, hostile, start):
     assert len(rows(tmp_path / "out")) == 3
 
 
+def test_a_family_of_ones_own(tmp_path, own_family, start):
+    suite, plugin = own_family
+    harness = start(suite, plugin)
+    _, complaint = harness.communicate(timeout=180)
+    assert harness.returncode == 0, complaint
+    assert sorted(row["status"] for row in rows(tmp_path / "out").values()) == ["feasible"] * 4 + ["no_solution"] * 2
+
+
 def test_a_job_at_its_wall_time_is_no_row(tmp_path, write_suite, start):
     """Slurm tells a job before it ends it; one of a minute is at its end whenever it is told. The same command goes on."""
     suite = write_suite(["x-slow[pause_s=10.0]"])
