@@ -173,7 +173,7 @@ def family_of(instances: Sequence[Any], asked: str | None = None) -> str:
     for instance in instances:
         if type(instance) not in known:
             raise InstanceError(
-                f"{instance!r:.60} is no instance of a known family; give objects of schedgap.instances, or files of them."
+                f"{instance!r:.60} is no instance; give objects of a known family, or files of them."
             )
         found.add(known[type(instance)])
     if len(found) != 1:

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from outside import forgotten
 
 from schedgap.bench import evaluator
 
@@ -59,7 +60,10 @@ def judge(tmp_path_factory):
     folder = tmp_path_factory.mktemp("prism")
     suite = SUITE.read_text().replace('families = ["prism.py"]', f'families = ["{SUITE.with_name("prism.py")}"]')
     (folder / "prism.toml").write_text(suite.replace("time_limit_s = 60", "time_limit_s = 20\nwall_s = 5"))
-    return evaluator(folder / "prism.toml", seeds=range(3), bound="subset-table", directory=folder / "bounds", jobs=2)
+    with forgotten():
+        yield evaluator(
+            folder / "prism.toml", seeds=range(3), bound="subset-table", directory=folder / "bounds", jobs=2
+        )
 
 
 @pytest.fixture
