@@ -172,9 +172,7 @@ def family_of(instances: Sequence[Any], asked: str | None = None) -> str:
     known = {family.instance: name for name, family in FAMILIES.items()}
     for instance in instances:
         if type(instance) not in known:
-            raise InstanceError(
-                f"{instance!r:.60} is no instance; give objects of a known family, or files of them."
-            )
+            raise InstanceError(f"{instance!r:.60} is no instance; give objects of a known family, or files of them.")
         found.add(known[type(instance)])
     if len(found) != 1:
         raise InstanceError(f"instances of {len(found)} families ({', '.join(sorted(found))}); give those of one.")
