@@ -52,19 +52,23 @@ def gate(
     call = shlex.split(command) or [sys.executable, "-m", "schedgap"]
     with tempfile.TemporaryDirectory(prefix="schedgap-gate-") as scratch, _checked_out(base, Path(scratch)) as tree:
         if Path(suite).is_file():
-            # Both sides are asked the same.
-            (tree / suite).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(suite, tree / suite)
+            # Both sides are asked the same; a suite from elsewhere lies where it is for both.
+            given, here = Path(suite).resolve(), Path.cwd().resolve()
+            suite = str(given)
+            if given.is_relative_to(here):
+                suite = str(given.relative_to(here))
+                (tree / suite).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(given, tree / suite)
         if setup and subprocess.run(setup, shell=True, cwd=tree).returncode:
             raise SuiteError(f"--setup fails in the tree of {base}; run it there by hand.")
-        sides = {base: (tree, Path(scratch) / "base"), "here": (Path.cwd(), Path(scratch) / "new")}
+        sides = ((base, tree, "base"), ("here", Path.cwd(), "new"))
         for part in range(1, parts + 1):
-            for side, (folder, recorded) in sides.items():
+            for side, folder, name in sides:
                 typer.echo(one_line(f"part {part} of {parts}: {side}"), err=True)
                 asked = [
                     suite,
                     "--out",
-                    str(recorded / str(part)),
+                    str(Path(scratch, name, str(part))),
                     "--shard",
                     f"{part}/{parts}",
                     "--quiet",
@@ -73,9 +77,9 @@ def gate(
                 code = _run([*call, "run", *asked], folder)
                 if code not in RECORDED:
                     typer.echo(one_line(f"{side}: `schedgap run` ended with code {code}; see above."), err=True)
-                    raise typer.Exit(NOT_COMPARABLE if side == base and code > 0 else code)
-        for name in ("base", "new"):
-            merge([Path(scratch) / name / str(part) for part in range(1, parts + 1)], out / name)
+                    raise typer.Exit(NOT_COMPARABLE if name == "base" and code > 0 else code)
+        for _, _, name in sides:
+            merge([Path(scratch, name, str(part)) for part in range(1, parts + 1)], out / name)
     tell(out / "base", out / "new", fail_on, min_effect, accepted, form)
 
 

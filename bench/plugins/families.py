@@ -96,6 +96,8 @@ def load_family(path: str | Path) -> Family:
         raise InstanceError(
             f"{path} registers {len(found)} families ({names}); register one by register_family(Family(...))."
         )
+    # Of the file as it was imported, whatever becomes of it.
+    family_hash(found[0].name)
     return found[0]
 
 

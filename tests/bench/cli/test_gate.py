@@ -66,10 +66,21 @@ def test_what_is_worse_here_fails(repository, schedgap):
 
 def test_a_suite_that_is_new_is_asked_of_both(repository, schedgap):
     (repository / "other.toml").write_text(SUITE.replace("[5, 6]", "[7]"))
-    asked = [each if each != "little.toml" else "other.toml" for each in ASKED]
-    code, out, _ = schedgap(*asked, "--setup", "touch was-here")
+    # A path that begins at the root, and a commit that is called like the other side.
+    subprocess.run(["git", "branch", "here"], check=True)
+    names = {"little.toml": repository / "other.toml", "main": "here"}
+    code, out, _ = schedgap(*(names.get(each, each) for each in ASKED), "--setup", "touch was-here")
     assert (code, "No regression" in out, "in 2 pairs of runs" in out) == (0, True, True)
     assert not Path("was-here").exists()
+
+
+def test_a_suite_from_elsewhere_is_left_alone(repository, schedgap, tmp_path):
+    elsewhere = tmp_path / "elsewhere.toml"
+    elsewhere.write_text(SUITE)
+    before = elsewhere.stat()
+    code, out, _ = schedgap(*(str(elsewhere) if each == "little.toml" else each for each in ASKED))
+    assert (code, "No regression" in out) == (0, True)
+    assert elsewhere.stat().st_mtime_ns == before.st_mtime_ns
 
 
 @pytest.mark.parametrize(
