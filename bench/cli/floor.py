@@ -44,7 +44,10 @@ def floor(
     time: Annotated[
         float,
         typer.Option(
-            "--time", min=0, max=MAX_TIME_LIMIT_S, help="Seconds for the plan; half for other points. With --over, of each method."
+            "--time",
+            min=0,
+            max=MAX_TIME_LIMIT_S,
+            help="Seconds for the plan; half for other points. With --over, of each method.",
         ),
     ] = 60.0,
     moves: Annotated[
@@ -78,7 +81,9 @@ def floor(
     if out is not None:
         refuse_existing(out, force=force)
     # A process that imports methods, while this one reads.
-    prepare_spawner([PAST_FAMILY if over else DEFAULT_FAMILY], given_limits(time_limit_s=time, memory_mib=memory).threads)
+    prepare_spawner(
+        [PAST_FAMILY if over else DEFAULT_FAMILY], given_limits(time_limit_s=time, memory_mib=memory).threads
+    )
     instance, family = _loaded(state, catalogue, setting or [], PAST_FAMILY if over else DEFAULT_FAMILY)
     if over:
         with ProgressBar(str(state[0])) as bar:

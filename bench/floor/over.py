@@ -182,7 +182,9 @@ def floor_over(
         certificate = Path(folder) / f"{over.floor}.certificate.json"
         proof = json.loads(certificate.read_text(encoding="utf-8"))["proof"] if certificate.exists() else None
         paid = {method: _paid(record) for method, record in records.items()}
-        best = min((p for p in paid.values() if p.price is not None), key=lambda p: p.price or 0, default=paid[over.plan])
+        best = min(
+            (p for p in paid.values() if p.price is not None), key=lambda p: p.price or 0, default=paid[over.plan]
+        )
         path = Path(folder) / f"{best.method}.json"
         solution = known.read_solution(instance, path) if path.exists() else None
     begins, seconds = over.span(instance)

@@ -103,7 +103,12 @@ def _lost(found: Past) -> list[str]:
     whole = sum(float(each.sum()) for each in found.losses.lost.values())
     month = MONTH_H * HOUR_S / found.seconds
     rows = [
-        (reason, f"{each.sum():,.2f}", f"{each.sum() * month:,.0f}", in_percent(float(each.sum()) / whole if whole else 0.0))
+        (
+            reason,
+            f"{each.sum():,.2f}",
+            f"{each.sum() * month:,.0f}",
+            in_percent(float(each.sum()) / whole if whole else 0.0),
+        )
         for reason, each in found.losses.lost.items()
     ]
     heads = [Head("paid above the floor for", is_text=True), Head("$"), Head("$ a month", 1), Head("share (%)")]
@@ -112,10 +117,22 @@ def _lost(found: Past) -> list[str]:
 
 def _dear(found: Past) -> list[str]:
     rows = [
-        (f"{hour.begins:%Y-%m-%d %H:%M}", f"{hour.paid:,.2f}", f"{hour.floor:,.2f}", f"{hour.paid - hour.floor:,.2f}", hour.reason)
+        (
+            f"{hour.begins:%Y-%m-%d %H:%M}",
+            f"{hour.paid:,.2f}",
+            f"{hour.floor:,.2f}",
+            f"{hour.paid - hour.floor:,.2f}",
+            hour.reason,
+        )
         for hour in found.dear_hours()
     ]
-    heads = [Head("from (UTC)"), Head("paid ($)", 1), Head("floor ($)", 1), Head("lost ($)"), Head("most of it", is_text=True)]
+    heads = [
+        Head("from (UTC)"),
+        Head("paid ($)", 1),
+        Head("floor ($)", 1),
+        Head("lost ($)"),
+        Head("most of it", is_text=True),
+    ]
     return ["", *table_lines("The hours at which most was lost", heads, rows)] if rows else []
 
 

@@ -25,6 +25,7 @@ from schedgap.instances.arrays import IntArray
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.moves import RUNNING, STOCK
 from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
+from schedgap.instances.units import DOLLAR
 
 # Shares that are tried, the best on the Alibaba trace first; all of them only where there is little to price. Share 0
 # is presence alone: so, time allowing, no bound of this module is better than `bound-progress`.
@@ -93,8 +94,13 @@ class _Run:
         work = sum(int(p) * int(w) for p, w in zip(speed_price, work_s(self.instance), strict=True))
         return micro_dollars(worth * self.window + work)
 
-    def proof(self) -> dict[str, Any]:
-        """Return the prices of presence by spell, nano-dollars an hour, and how much of a period they count."""
+    def proof(self) -> dict[str, Any] | None:
+        """Return the prices of presence by spell, nano-dollars an hour, and how much of a period they count.
+
+        None where machines are paid later than they are ordered, which has contents that are cheaper at first.
+        """
+        if self.instance.acquire_s.any():
+            return None
         period_s, cut = self.instance.period_s, self.spells
         spells = [
             {
@@ -116,5 +122,5 @@ class _Run:
             status=Status.NO_SOLUTION,
             solve_s=time.perf_counter() - begun,
             details={**details, "iterations": self.iterations, "nodes": self.nodes},
-            certificate=None if proof is None else {"bound": bound, "proof": proof},
+            certificate=None if proof is None else {"bound": bound / DOLLAR, "proof": proof},
         )

@@ -6,43 +6,48 @@ a node loses what it cost above the worth of its tasks; no loss is negative, and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
+from schedgap.instances.family import Losses
 from schedgap.instances.reconfiguration.model import Past, ReconfigurationInstance, ReconfigurationSchedule
 from schedgap.instances.reconfiguration.verify import played
 from schedgap.instances.units import DOLLAR, HOUR_S, NANO
 
 # Why a node cost more than its tasks were worth.
-EMPTY, TYPE, SPOT, SPREAD = "nodes without pods", "a cheaper type holds the same pods", "spot would hold them", "room left free"
+EMPTY, TYPE, SPOT, SPREAD = (
+    "nodes without pods",
+    "a cheaper type holds the same pods",
+    "spot would hold them",
+    "room left free",
+)
+# How the reader of clusters calls types that are spare capacity: `m5.large (spot, eu-west-1a)`.
+SPOT_NAME = re.compile(r"\((.*, )?spot\b")
 REASONS = (EMPTY, TYPE, SPOT, SPREAD)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Losses:
-    """Dollars by hour, H of them from the window's start, the last one perhaps shorter.
-
-    paid, floor : (H,). tasks : (H,), present in the middle of the hour. lost : (len(REASONS), H), by reason; each column adds up
-    to paid less floor.
-    """
-
-    paid: FloatArray
-    floor: FloatArray
-    tasks: IntArray
-    lost: FloatArray
-
-
 def paid(instance: ReconfigurationInstance) -> int | None:
-    """Return what was paid for the nodes that there were, micro-dollars rounded up; None where the past is not known."""
+    """Return what was paid for the nodes that there were, micro-dollars; None where the past is not known."""
+    return None if instance.past is None else instance.past.paid_micro(instance.catalogue.price)
+
+
+def span(instance: ReconfigurationInstance) -> tuple[int, int]:
+    """Return the unix second of second 0, and how many seconds the past has; of an instance without one from 0 to its last plan.
+
+    Without a past, seconds are until the last job ends at best.
+    """
     past = instance.past
-    if past is None:
-        return None
-    seconds = (past.until_s - past.from_s).tolist()
-    return -(-sum(p * s for p, s in zip(instance.catalogue.price[past.machine_type].tolist(), seconds, strict=True)) // HOUR_S)
+    return (0, int((instance.arrival_s + instance.work_s).max())) if past is None else (past.start, past.end_s)
+
+
+def ran(instance: ReconfigurationInstance) -> str:
+    """Return how many pods ran on how many nodes."""
+    nodes = "" if instance.past is None else f" on {len(instance.past.names)} nodes"
+    return f"{int(instance.num_tasks.sum()):,} pods{nodes}"
 
 
 def paid_hourly(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule | None = None) -> FloatArray:
@@ -52,7 +57,9 @@ def paid_hourly(instance: ReconfigurationInstance, schedule: ReconfigurationSche
         return _paid_of_nodes(instance).sum(axis=0)
     leases = played(instance, schedule).leases
     price = instance.catalogue.price[schedule.machine_type]
-    return np.array([_overlap(leases["paid_from"], leases["paid_until"], a, b) @ price for a, b in _pairs(edges)]) / _SCALE
+    return (
+        np.array([_overlap(leases["paid_from"], leases["paid_until"], a, b) @ price for a, b in _pairs(edges)]) / _SCALE
+    )
 
 
 def losses(instance: ReconfigurationInstance, proof: Mapping[str, Any]) -> Losses:
@@ -80,7 +87,7 @@ def losses(instance: ReconfigurationInstance, proof: Mapping[str, Any]) -> Losse
         of_type = np.where(holds, np.minimum((price - least) * share, above), 0)
         of_spot = np.where(holds, np.minimum((least - least_any) * share, above - of_type), 0)
         lost[:, h] = ((above * ~holds).sum(), of_type.sum(), of_spot.sum(), (above * holds - of_type - of_spot).sum())
-    return Losses(cost.sum(axis=0), floor, tasks, lost)
+    return Losses(cost.sum(axis=0), floor, tasks, dict(zip(REASONS, lost, strict=True)))
 
 
 _SCALE = HOUR_S * DOLLAR
@@ -118,12 +125,16 @@ class _Worth:
     def __init__(self, instance: ReconfigurationInstance, proof: Mapping[str, Any]) -> None:
         spells = proof["spells"]
         share = proof["window_s"] / instance.period_s
-        self.edges = np.array([*(spell["from_s"] for spell in spells), spells[-1]["until_s"] if spells else 0], np.int64)
+        self.edges = np.array(
+            [*(spell["from_s"] for spell in spells), spells[-1]["until_s"] if spells else 0], np.int64
+        )
         price = np.zeros((instance.catalogue.num_classes, len(spells)))
         for g, spell in enumerate(spells):
             price[spell["classes"], g] = np.array(spell["prices"], np.float64) * share
         self.rate = price / (NANO * _SCALE)
-        self.sums = np.concatenate((np.zeros((price.shape[0], 1)), np.cumsum(self.rate * np.diff(self.edges), axis=1)), axis=1)
+        self.sums = np.concatenate(
+            (np.zeros((price.shape[0], 1)), np.cumsum(self.rate * np.diff(self.edges), axis=1)), axis=1
+        )
 
     def of(self, task_class: IntArray, begin: IntArray, end: IntArray) -> FloatArray:
         """(N,) dollars for presence of tasks of classes from `begin` until `end`, all (N,)."""
@@ -144,7 +155,7 @@ class _Cheapest:
     def __init__(self, instance: ReconfigurationInstance) -> None:
         self.catalogue, self.job2class = instance.catalogue, instance.job2class
         self.is_spot: BoolArray = np.zeros(self.catalogue.num_types, np.bool_)
-        self.is_spot[list(instance.spot_types())] = True
+        self.is_spot[[k for k, name in enumerate(self.catalogue.type_names) if SPOT_NAME.search(name)]] = True
         self.known: dict[bytes, tuple[int, int]] = {}
 
     def prices(self, node: IntArray, jobs: IntArray, node2type: IntArray) -> tuple[IntArray, IntArray]:
