@@ -76,10 +76,10 @@ class Losses:
 class Over:
     """How instances of a family can be what a cluster did over days.
 
-    span : the unix second at which the past begins, and its seconds. ran : what ran, in words. paid : in the unit of the objective; None where no past
-    is known. hourly : what a solution pays in each hour, or, for None, what was paid. losses : by the proof of `floor`.
-    floor, plan : the method that proves the floor with prices for each moment, and the one that plans with hindsight.
-    rivals : what others would have done.
+    span : the unix second at which the past begins, and its seconds. ran : what ran, in words. paid : in the unit of the
+    objective; None where no past is known. hourly : what a solution pays in each hour, or, for None, what was paid.
+    losses : by the proof of `floor`. floor, plan : the method that proves the floor with prices for each moment, and the one
+    that plans with hindsight. rivals : what others would have done.
     """
 
     span: Callable[[Any], tuple[int, int]]

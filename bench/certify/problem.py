@@ -165,7 +165,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 def read_node(given: dict[str, Any], where: str) -> tuple[str, dict[str, Any]]:
-    """Return the kind of a node, `pair`, `machines`, `listed`, `pod_prices`, `spells` or `scale` (leaves), and the node. where : its path.
+    """Return the kind of a node, one of `_KINDS` (`scale` are leaves), and the node. where : its path.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Proofs of lower bounds on what machines cost over time: in each spell prices of the tasks that must be there.
 
-A task must be in the plans from the first after its arrival until its start-up and its work have passed. Within a period its
-machine is paid for `window_s` at least. So where no content of a machine is worth more than the machine, a schedule costs no less than
-the sum over spells of prices times tasks times plans, times the window. That is so where machines are paid from their order on.
+A task must be in the plans from the first after its arrival until its start-up and its work have passed. Its machine is paid
+for `window_s` of each period at least. So where no content of a machine is worth more than the machine, a schedule costs
+no less than prices times tasks times plans, times the window. That is so where machines are paid from their order on.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ NANO, HOUR_S = 1000, 3600
 
 @dataclass(frozen=True, slots=True)
 class OverTime:
-    """A problem over time. problem : its machines and classes. window_s, period_s : seconds of each plan that count, and of a period.
+    """A problem over time.
 
-    there : of each job its class, its number of tasks, the first plan that holds it and the first that need not.
+    problem : its machines and classes. window_s, period_s : seconds of each plan that count, and of a period. there : of each
+    job its class, its number of tasks, the first plan that holds it and the first that need not.
     """
 
     problem: Problem
@@ -124,7 +125,7 @@ def check_spells(given: OverTime, certificate: Mapping[str, Any]) -> ProofFindin
 
 
 def _present(given: OverTime, first: int, until: int) -> tuple[Counter[int], Counter[int]]:
-    """Return of each class how many tasks there are from one plan until another, summed over plans, and at most at one of them."""
+    """Return how many tasks of each class there are from one plan until another: summed over plans, and at most at once."""
     plans: Counter[int] = Counter()
     changes: dict[int, Counter[int]] = {}
     for c, number, begin, end in given.there:

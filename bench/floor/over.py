@@ -50,9 +50,9 @@ class DearHour:
 class Past:
     """What is known of what a cluster did.
 
-    begins, seconds : of the window. paid : in truth; None where that is not known. floor : proven. plan : the best that is known, with
-    hindsight or without. rivals : what others would have paid. losses : by hour; None without a floor. plan_hourly : what the plan
-    pays in each hour. problems : why runs failed.
+    begins, seconds : of the window. paid : in truth; None where that is not known. floor : proven. plan : the best that is
+    known, with hindsight or without. rivals : what others would have paid. losses : by hour; None without a floor.
+    plan_hourly : what the plan pays in each hour. problems : why runs failed.
     """
 
     instance: Any

@@ -50,7 +50,7 @@ def floor_lines(found: Floor) -> list[str]:
 
 
 def over_lines(found: Past) -> list[str]:
-    """Return what a cluster cost over days, what nobody could pay less than, what others would have paid, and where it went."""
+    """Return what a cluster cost over days, the floor below that, what others would have paid, and where it went."""
     ran, days = over_of(found.family).ran(found.instance), found.seconds / DAY_S
     lines = [f"{found.instance.name}: {days:.1f} days from {found.begins:%Y-%m-%d %H:%M} UTC, {ran}"]
     lines += [_over_line(found, "paid", found.paid)] if found.paid is not None else []
@@ -63,7 +63,8 @@ def over_lines(found: Past) -> list[str]:
     if found.losses is not None:
         lines += [*_lost(found), *_dear(found)]
     notes = found.instance.notes
-    return [*lines, *_said(["", *_some(notes), *found.problems])]
+    whys = [f"{each.method}: {each.why}" for each in found.rivals if each.why]
+    return [*lines, *_said(["", *whys, *_some(notes)])]
 
 
 def _over_line(found: Past, what: str, value: int | None, more: str = "") -> str:
@@ -80,7 +81,6 @@ def _rivals(found: Past) -> list[str]:
         Head("$ a month"),
         Head("above the floor (%)", 1),
         Head("moves a task", 2),
-        Head("why", 3, is_text=True, is_prose=True),
     ]
     truth = [] if found.paid is None else [Paid("paid", found.paid)]
     rows = [
@@ -90,7 +90,6 @@ def _rivals(found: Past) -> list[str]:
             NOTHING if each.price is None else f"{found.a_month(each.price):,.0f}",
             in_percent(found.above(each.price)),
             measured(each.moves),
-            each.why,
         )
         for each in (*truth, *found.rivals)
     ]

@@ -8,10 +8,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from matplotlib.dates import ConciseDateFormatter
 from matplotlib.ticker import MaxNLocator
 
 from schedgap.bench.report.figure_files import rendered
+from schedgap.instances.units import HOUR_S
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,17 +52,18 @@ def over_svg(found: Past) -> bytes:
         losses = found.losses
         if losses is None:
             return
-        hours = [found.begins + timedelta(hours=h) for h in range(losses.paid.size)]
+        edges = [*range(0, found.seconds, HOUR_S), found.seconds][: losses.paid.size + 1]
+        times, length = [found.begins + timedelta(seconds=s) for s in edges], np.diff(edges) / HOUR_S
         curves = [("paid", losses.paid, NOW), ("floor (proven)", losses.floor, BOUND)]
         if found.plan_hourly is not None:
             curves.insert(1, (f"best plan ({found.plan.method})", found.plan_hourly, PLAN))
         for name, values, colour in curves:
-            upper.step(hours, values, where="post", color=colour, label=name, linewidth=1.1)
-        upper.fill_between(hours, losses.floor, losses.paid, step="post", color=NOW, alpha=0.12, linewidth=0)
+            upper.stairs(values / length, times, baseline=None, color=colour, label=name, linewidth=1.1)
+        upper.stairs(losses.paid / length, times, baseline=losses.floor / length, fill=True, color=NOW, alpha=0.12)
         upper.set_ylabel("price ($ an hour)")
         upper.set_ylim(bottom=0)
         upper.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1))
-        lower.step(hours, losses.tasks, where="post", color=NOW, linewidth=1.1)
+        lower.stairs(losses.tasks, times, baseline=None, color=NOW, linewidth=1.1)
         lower.set_ylabel("pods")
         lower.set_ylim(bottom=0)
         lower.xaxis.set_major_formatter(ConciseDateFormatter(lower.xaxis.get_major_locator()))

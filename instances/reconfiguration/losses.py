@@ -1,7 +1,7 @@
-"""Where a cluster lost money: what was paid hour by hour, what presence was worth at a bound's prices, and why there is a difference.
+"""Where a cluster lost money: what was paid hour by hour, what presence was worth at a bound's prices, and why they differ.
 
 A bound on presence has prices of tasks that no machine's content exceeds (`formulations/reconfiguration/presence.py`). So
-a node loses what it cost above the worth of its tasks; no loss is negative, and all losses add up to what was paid less the floor.
+a node loses what it cost above the worth of its tasks. No loss is negative, and all add up to what was paid less the floor.
 """
 
 from __future__ import annotations
@@ -36,10 +36,7 @@ def paid(instance: ReconfigurationInstance) -> int | None:
 
 
 def span(instance: ReconfigurationInstance) -> tuple[int, int]:
-    """Return the unix second of second 0, and how many seconds the past has; of an instance without one from 0 to its last plan.
-
-    Without a past, seconds are until the last job ends at best.
-    """
+    """Return the unix second of second 0, and how many seconds the past has; without one, until the last job ends at best."""
     past = instance.past
     return (0, int((instance.arrival_s + instance.work_s).max())) if past is None else (past.start, past.end_s)
 
