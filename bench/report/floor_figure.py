@@ -66,7 +66,7 @@ def over_svg(found: Past) -> bytes:
         lower.stairs(losses.tasks, times, baseline=None, color=NOW, linewidth=1.1)
         lower.set_ylabel("pods")
         lower.set_ylim(bottom=0)
-        lower.xaxis.set_major_formatter(ConciseDateFormatter(lower.xaxis.get_major_locator()))
+        lower.xaxis.set_major_formatter(ConciseDateFormatter(lower.xaxis.get_major_locator()))  # type: ignore[no-untyped-call]
 
     return rendered(draw_on, size=(2 * WIDTH, 1.2 * HEIGHT))
 

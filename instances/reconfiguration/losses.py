@@ -54,9 +54,8 @@ def paid_hourly(instance: ReconfigurationInstance, schedule: ReconfigurationSche
         return _paid_of_nodes(instance).sum(axis=0)
     leases = played(instance, schedule).leases
     price = instance.catalogue.price[schedule.machine_type]
-    return (
-        np.array([_overlap(leases["paid_from"], leases["paid_until"], a, b) @ price for a, b in _pairs(edges)]) / _SCALE
-    )
+    rows = [_overlap(leases["paid_from"], leases["paid_until"], a, b) @ price for a, b in _pairs(edges)]
+    return np.array(rows, np.float64) / _SCALE
 
 
 def losses(instance: ReconfigurationInstance, proof: Mapping[str, Any]) -> Losses:
@@ -105,7 +104,8 @@ def _pairs(edges: IntArray) -> Iterator[tuple[int, int]]:
 
 
 def _overlap(begin: IntArray, end: IntArray, since: int, until: int) -> IntArray:
-    return np.maximum(np.minimum(end, until) - np.maximum(begin, since), 0)
+    seconds: IntArray = np.maximum(np.minimum(end, until) - np.maximum(begin, since), 0)
+    return seconds
 
 
 def _paid_of_nodes(instance: ReconfigurationInstance) -> FloatArray:
@@ -178,7 +178,7 @@ class _Cheapest:
             catalogue = self.catalogue
             needs = catalogue.demand[:, content]
             barred = (needs < 0).any(axis=(1, 2))[catalogue.type2family]
-            fits = (needs.sum(axis=1)[catalogue.type2family] <= catalogue.capacity).all(axis=1) & ~barred
+            fits: BoolArray = (needs.sum(axis=1)[catalogue.type2family] <= catalogue.capacity).all(axis=1) & ~barred
             found = [catalogue.price[fits & kind] for kind in (~self.is_spot, np.ones_like(fits))]
             most = np.iinfo(np.int64).max
             self.known[key] = (int(found[0].min(initial=most)), int(found[1].min(initial=most)))
