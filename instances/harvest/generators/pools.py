@@ -88,10 +88,7 @@ def draw_pool(
 
     free, full : the cores that can be had, and those that could if all servers had power.
 
-    Raises
-    ------
-    InstanceError
-        if there are not enough servers.
+    Raises `InstanceError` if there are not enough servers.
     """
     kind, allocation, servers = parameters.pool, parameters.allocation, free.num_servers
     rng = np.random.Generator(np.random.PCG64(derived_seed("harvest", "pool", seed)))

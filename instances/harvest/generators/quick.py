@@ -69,10 +69,7 @@ def quick(
 ) -> HarvestInstance:
     """Draw harvest VMs one by one, without a data centre, and jobs of tasks for them.
 
-    Raises
-    ------
-    InstanceError
-        for a parameter out of range.
+    Raises `InstanceError` for a parameter out of range.
     """
     workload = workload.replace(jobs=jobs, tasks=tasks)
     load, most_cores = workload.load, options.most_cores
@@ -133,10 +130,7 @@ def two_kinds(
     A hot server's VM changes every half an hour or so, a quiet one's `ratio` times as seldom; in all else they are alike, with
     sizes drawn as for `quick`. days : that VMs change. jobs : of the workload `light`. The rest is as for the data centre.
 
-    Raises
-    ------
-    InstanceError
-        for a parameter out of range.
+    Raises `InstanceError` for a parameter out of range.
     """
     usual = named_workload("light")
     workload = usual.replace(jobs=jobs, interarrival_min=interarrival_min, load=0.0)
