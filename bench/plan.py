@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import structs
 
@@ -21,15 +22,11 @@ from schedgap.bench.programs.program import MODULE, Program, programs_among
 from schedgap.bench.records.runs import ISOLATIONS, PROCESS_GROUP, Limits, Run, Scalar
 from schedgap.bench.statistics.headlines.registry import check_headline
 from schedgap.bench.statistics.suite_names import check_names
+from schedgap.bench.suites.results import Shard
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.errors import ExecutorError, SchedgapError, SuiteError, one_of
 from schedgap.instances.method import REGISTRY, Method, method_label
 from schedgap.instances.seeds import derived_seed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from schedgap.bench.suites.results import Shard
-    from schedgap.bench.suites.suite import Suite
 
 
 @dataclass(slots=True)

@@ -24,8 +24,6 @@ from schedgap.bench.suites.results import Results, read_results
 from schedgap.instances.errors import one_line
 from schedgap.instances.on_use import ModuleOnUse
 
-# ruff: noqa: TC001 - typer reads the annotations when the program runs.
-
 # What draws, and pandas, take longer to import than a table takes to print.
 export_table = ModuleOnUse("schedgap.bench.statistics.export_table")
 figure_files = ModuleOnUse("schedgap.bench.report.figure_files")

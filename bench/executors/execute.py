@@ -8,8 +8,9 @@ import os
 import threading
 import uuid
 from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from joblib import Parallel, delayed
 
@@ -17,16 +18,11 @@ from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import Answer, Request
 from schedgap.bench.isolation.pool import Pool
 from schedgap.bench.isolation.spawners import prepare_spawner
+from schedgap.bench.plugins.families import Home
 from schedgap.bench.plugins.files import code_hash
+from schedgap.bench.programs.program import Program
 from schedgap.bench.records.host import host_facts
-from schedgap.bench.records.runs import PROCESS_GROUP
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
-
-    from schedgap.bench.plugins.families import Home
-    from schedgap.bench.programs.program import Program
-    from schedgap.bench.records.runs import Run
+from schedgap.bench.records.runs import PROCESS_GROUP, Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ import signal
 import sys
 import time
 import zlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from schedgap.bench.isolation.answer import MAX_POINTS, Report, pack, plain_number, plain_text
 from schedgap.bench.isolation.clocks import Allowance, WallClock
@@ -24,9 +25,6 @@ from schedgap.bench.programs.program import ProgramFailure, Terms, files_among
 from schedgap.bench.programs.run import ask, see_off
 from schedgap.instances.family import Family, find_family
 from schedgap.instances.method import Method, Outcome, Status, find_method
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 class CompileClock:

@@ -11,25 +11,20 @@ import socket
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
 from schedgap.bench.isolation.answer import Failure, plain_text
+from schedgap.bench.isolation.clocks import Allowance
+from schedgap.bench.isolation.confinement import Confinement
 from schedgap.bench.isolation.messages import Ending, Message, loaded, send
-from schedgap.bench.isolation.processes import die_with_parent
+from schedgap.bench.isolation.processes import ProcessorClock, die_with_parent
 from schedgap.bench.isolation.supervise import MIB, supervise
 from schedgap.bench.programs.program import ProgramFailure
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from schedgap.bench.isolation.clocks import Allowance
-    from schedgap.bench.isolation.confinement import Confinement
-    from schedgap.bench.isolation.processes import ProcessorClock
-    from schedgap.bench.records.runs import Limits
-
+from schedgap.bench.records.runs import Limits
 
 # Address space beyond the resident limit: thread stacks and arenas that nobody touches.
 ADDRESS_SLACK_MIB = 2048

@@ -10,11 +10,12 @@ import signal
 import socket as sockets
 import struct
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psutil
 
@@ -27,6 +28,7 @@ from schedgap.bench.isolation.messages import (
     Described,
     Ending,
     Judge,
+    Question,
     Refusal,
     Request,
     WarmedUp,
@@ -34,12 +36,6 @@ from schedgap.bench.isolation.messages import (
     in_memory,
     unpacked,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.bench.isolation.messages import Question
-
 
 LOOK_EVERY_S = 1.0
 

@@ -9,9 +9,10 @@ import dataclasses
 import json
 import resource
 import signal
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -23,17 +24,11 @@ from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.isolation.supervise import MIB
 from schedgap.bench.isolation.telling import UNDECLARED
 from schedgap.bench.programs.program import signal_name
-from schedgap.bench.records.runs import ERRORS, FAILED, Measurement
+from schedgap.bench.records.runs import ERRORS, FAILED, Limits, Measurement
 from schedgap.formulations.gap_split import split
 from schedgap.instances.family import Family, find_family
 from schedgap.instances.fields import fields_hash
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from schedgap.bench.records.runs import Limits
-
 
 # What the system says of a file that may not be written.
 _REFUSED = ("permission denied", "read-only file system", "permissionerror")

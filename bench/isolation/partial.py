@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from schedgap.bench.isolation.answer import AnswerError, unpack_solution
+from schedgap.bench.isolation.messages import Ending
 from schedgap.bench.records.runs import Measurement
 from schedgap.instances.errors import SchedgapError
+from schedgap.instances.family import Family
 from schedgap.instances.fields import fields_hash
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from schedgap.bench.isolation.messages import Ending
-    from schedgap.instances.family import Family
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pickle
 import socket
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -19,6 +19,7 @@ from schedgap.bench.isolation.messages import (
     START_S,
     Answer,
     Describe,
+    Ending,
     Judge,
     Refusal,
     Request,
@@ -28,20 +29,13 @@ from schedgap.bench.isolation.messages import (
 )
 from schedgap.bench.isolation.spawners import give_back, take_spawner
 from schedgap.bench.plugins.discover import methods_of
-from schedgap.bench.plugins.families import load_homes
-from schedgap.bench.programs.program import files_among
+from schedgap.bench.plugins.families import Home, load_homes
+from schedgap.bench.programs.program import Program, files_among
 from schedgap.bench.records.runs import RUNEXEC, Measurement
 from schedgap.instances.compiled_cache import LEDGER
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import Method, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from schedgap.bench.isolation.messages import Ending
-    from schedgap.bench.plugins.families import Home
-    from schedgap.bench.programs.program import Program
 
 # What a server may take beyond the limits of its run: compiling, killing, judging, answering.
 PATIENCE_S = MAX_COMPILE_S + JUDGE_S + 200.0

@@ -7,10 +7,12 @@ import os
 import pickle
 import signal
 import socket as sockets
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psutil
 from msgspec import structs
@@ -28,6 +30,7 @@ from schedgap.bench.isolation.messages import (
     Cause,
     Describe,
     Described,
+    Ending,
     Judge,
     Question,
     Refusal,
@@ -49,12 +52,6 @@ from schedgap.instances.errors import ExecutorError
 from schedgap.instances.family import find_family
 from schedgap.instances.jit import own_cache
 from schedgap.instances.method import find_method
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from schedgap.bench.isolation.messages import Ending
 
 # What a method is told when it is warmed up: one that searches as long as it may does so on a small instance too.
 WARM_UP_S = 5.0

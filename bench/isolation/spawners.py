@@ -13,20 +13,16 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from schedgap.bench.isolation.handle import LOOK_EVERY_S, wake
 from schedgap.bench.isolation.messages import END_S, FORK, FREE
+from schedgap.bench.plugins.families import Home
 from schedgap.instances.compiled_cache import LEDGER, writable
 from schedgap.instances.errors import SchedgapError
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
-
-    from schedgap.bench.plugins.families import Home
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 # What pytest sets anew for each test, and no run asks for.

@@ -10,12 +10,13 @@ import importlib.util
 import json
 import pkgutil
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 
@@ -24,10 +25,6 @@ from schedgap.bench.plugins.files import METHODS_GROUP, line_in
 from schedgap.instances.errors import MethodError, SchedgapError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import NAME, REGISTRY, Method, registered_twice, runs_elsewhere
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
 
 _FLOORS = ("schedgap.formulations", "schedgap.heuristics")
 

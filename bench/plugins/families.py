@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from schedgap.bench.plugins.files import FAMILIES_GROUP, family_hash, line_in
 from schedgap.instances.errors import InstanceError, SchedgapError
 from schedgap.instances.family import FAMILIES, Family, find_family
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 
 class Home(NamedTuple):

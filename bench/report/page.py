@@ -14,7 +14,7 @@ from dataclasses import asdict, astuple, dataclass
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -51,12 +51,10 @@ from schedgap.bench.statistics.measure_rows import is_prediction, measure_note
 from schedgap.bench.statistics.suite_names import source_notes
 from schedgap.bench.statistics.summary import Best, Runs, best_of, summarise, told_apart, verified_objective
 from schedgap.bench.statistics.tables import measured, readable
+from schedgap.bench.suites.results import Results
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.errors import ReportError
 from schedgap.instances.family import find_family
-
-if TYPE_CHECKING:
-    from schedgap.bench.suites.results import Results
-    from schedgap.bench.suites.suite import Suite
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,15 @@ them (`instances.expressions`). The values in the file are where a search starts
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from schedgap.instances.errors import MethodError
 from schedgap.instances.expressions import expression
 from schedgap.instances.method import method_label
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 Parameters: TypeAlias = dict[str, Any]
 DECORATORS = ("method", "policy")

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import ast
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from schedgap.bench.search.program import is_whole
+import numpy as np
+
+from schedgap.bench.search.program import Parameters, is_whole
 from schedgap.instances.expressions import parsed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import numpy as np
-
-    from schedgap.bench.search.program import Parameters
 
 # Operators above each other in an expression, at most.
 MOST_DEPTH = 4

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator, Sequence
+from importlib.resources.abc import Traversable
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
@@ -29,10 +31,6 @@ from schedgap.instances.documents.json_files import first_problem
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import SuiteError, did_you_mean
 from schedgap.instances.method import NAME
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from importlib.resources.abc import Traversable
 
 SCHEMA = "schedgap/suite/1"
 Value = bool | int | float | str

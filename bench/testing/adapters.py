@@ -8,15 +8,13 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.testing.evaluator import Evaluation, Evaluator, evaluator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 FEEDBACK = "text_feedback"
 

@@ -10,31 +10,25 @@ import threading
 import time
 import uuid
 import weakref
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from schedgap.bench.api import recorded
-from schedgap.bench.executors.execute import close_pools, perform, pool_of
+from schedgap.bench.executors.execute import Performed, Setting, Task, close_pools, perform, pool_of
 from schedgap.bench.plan import Plan, make_run, setting
 from schedgap.bench.plugins.files import plugin_hash
 from schedgap.bench.programs.program import Kind, Program
 from schedgap.bench.records.host import host_id
-from schedgap.bench.records.runs import Measurement, Record
+from schedgap.bench.records.runs import Measurement, Record, Run
+from schedgap.bench.suites.suite import Suite
 from schedgap.bench.testing.measure import with_time_limit
+from schedgap.bench.testing.parts import Case
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import REGISTRY, Method, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from schedgap.bench.executors.execute import Performed, Setting, Task
-    from schedgap.bench.records.runs import Run
-    from schedgap.bench.suites.suite import Suite
-    from schedgap.bench.testing.parts import Case
 
 # What importing a candidate may take, in seconds.
 IMPORT_S = 20.0

@@ -11,27 +11,23 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.programs.program import Program
 from schedgap.bench.records.contradictions import contradictions, judged
+from schedgap.bench.records.runs import Record
 from schedgap.bench.statistics.headlines.scores import native_scores
 from schedgap.bench.statistics.summary import verified_objective
+from schedgap.bench.suites.bounds import Bounds
 from schedgap.bench.suites.suite import Suite, read_suite
 from schedgap.bench.testing.candidates import Desk
 from schedgap.bench.testing.gap_figures import Gaps, gaps_of, printed, why
-from schedgap.bench.testing.parts import Part, Ready, Terms, refuse_shared
+from schedgap.bench.testing.parts import Case, Part, Ready, Terms, refuse_shared
 from schedgap.instances.errors import MethodError, SuiteError
 from schedgap.instances.family import find_family
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from schedgap.bench.records.runs import Record
-    from schedgap.bench.suites.bounds import Bounds
-    from schedgap.bench.testing.parts import Case
 
 # Of what went wrong, and of the worst gaps, this many are told.
 TOLD = 5

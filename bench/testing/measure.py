@@ -9,9 +9,11 @@ import fcntl
 import os
 import pickle
 import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -25,7 +27,7 @@ from schedgap.bench.programs.program import Program, resolved
 from schedgap.bench.records.contradictions import judged_together
 from schedgap.bench.records.host import host_id, write_host
 from schedgap.bench.records.journal import FILE_NAME, Journal, read_journal
-from schedgap.bench.records.runs import ERRORS, Limits, Run
+from schedgap.bench.records.runs import ERRORS, Limits, Record, Run
 from schedgap.bench.statistics.summary import best_of
 from schedgap.bench.suites.source import family_of, given_instance
 from schedgap.bench.suites.suite import InstanceBlock, Suite, given_limits, read_suite
@@ -33,12 +35,6 @@ from schedgap.instances.documents.openings import open_own
 from schedgap.instances.errors import JournalError, MethodError, about_file
 from schedgap.instances.family import find_family
 from schedgap.instances.method import find_method, method_label
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from types import ModuleType
-
-    from schedgap.bench.records.runs import Record
 
 
 def prove_bounds(plan: Plan, runs: Mapping[str, Run], directory: Path, jobs: int | None) -> dict[str, Record]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pickle
 import threading
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from schedgap.bench.api import recorded
 from schedgap.bench.executors.execute import ProcessExecutor
@@ -15,21 +17,15 @@ from schedgap.bench.isolation.messages import compiled_kind, pickled
 from schedgap.bench.plan import Plan, make_run, plan_suite
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs.program import resolved
-from schedgap.bench.records.runs import Measurement, Record
+from schedgap.bench.records.runs import Measurement, Record, Run
 from schedgap.bench.statistics.headlines.scores import native_scores
 from schedgap.bench.statistics.summary import verified_objective
 from schedgap.bench.suites.bounds import Bounds, read_bounds
+from schedgap.bench.suites.suite import Suite
 from schedgap.bench.testing.measure import cover, prove_bounds, reduced
 from schedgap.instances.errors import MethodError, SuiteError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY, Status, find_method
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from schedgap.bench.records.runs import Run
-    from schedgap.bench.suites.suite import Suite
 
 
 @dataclass(frozen=True)

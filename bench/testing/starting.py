@@ -6,20 +6,15 @@ import inspect
 import re
 import shutil
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from schedgap.bench.suites.bounds import write_bounds
 from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.suites.suite import read_suite
 from schedgap.bench.testing.evaluator import evaluator
 from schedgap.instances.errors import MethodError, SuiteError, about_file, one_of
-from schedgap.instances.method import REGISTRY, find_method
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from schedgap.instances.method import Method
+from schedgap.instances.method import REGISTRY, Method, find_method
 
 TOOLS = ("openevolve", "skydiscover", "shinka", "gepa")
 # What all runs of a candidate may take together, in seconds; the tools wait longer than that.

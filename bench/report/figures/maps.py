@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from schedgap.bench.report.figures.drawing import LIGHT, NEUTRAL, SHAPES, add_legend, mark
 from schedgap.bench.statistics.maps import MethodMap
 from schedgap.bench.statistics.tables import measured, readable
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 # Inches of a field, and around all of them.
 FIELD, MARGIN = (1.05, 0.55), (2.6, 1.0)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import fsum, isfinite
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.headlines.headline import (
@@ -34,11 +34,8 @@ from schedgap.bench.statistics.paired import mean_interval
 from schedgap.bench.statistics.profiles import with_ratios
 from schedgap.bench.statistics.summary import best_of, gaps, mean
 from schedgap.bench.statistics.tables import NOTHING, measured, readable, seconds
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.family import FAMILIES, SIZE, Family
-
-if TYPE_CHECKING:
-    from schedgap.bench.suites.suite import Suite
-
 
 # How early a narrow terminal leaves out what is no measure of ours (see `tables.Head`).
 SIDE = 10

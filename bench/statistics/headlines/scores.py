@@ -5,10 +5,11 @@ A family's `native_score` says how. The ceiling is the same of the best proven b
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum
-from typing import TYPE_CHECKING
 
+from schedgap.bench.records.runs import Record
 from schedgap.bench.statistics.headlines.headline import (
     GROUP,
     MEAN_GAP,
@@ -17,21 +18,16 @@ from schedgap.bench.statistics.headlines.headline import (
     PROVEN,
     RUNS,
     Column,
+    Given,
     Headline,
+    Row,
     by_group_and_label,
     times_of,
 )
-from schedgap.bench.statistics.summary import best_of, gaps, is_optimal, mean, verified_objective
+from schedgap.bench.statistics.summary import Best, best_of, gaps, is_optimal, mean, verified_objective
 from schedgap.bench.statistics.tables import NOTHING, readable
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.family import Family, Scored, find_family
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from schedgap.bench.records.runs import Record
-    from schedgap.bench.statistics.headlines.headline import Given, Row
-    from schedgap.bench.statistics.summary import Best
-    from schedgap.bench.suites.suite import Suite
 
 # What the row of the best possible is called.
 CEILING = "proven ceiling"
