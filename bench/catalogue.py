@@ -23,8 +23,7 @@ from typing import Any
 import cloudpickle
 
 from schedgap.bench.isolation.pool import Pool
-from schedgap.bench.plugins.discover import has_plugins, load_families, load_methods
-from schedgap.bench.plugins.families import home_of
+from schedgap.bench.plugins.discover import has_plugins, home_of, load_families, load_methods
 from schedgap.bench.programs.program import Kind, Program, files_among, programs_among
 from schedgap.bench.programs.run import find_player
 from schedgap.bench.records.host import package_version

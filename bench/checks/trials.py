@@ -14,8 +14,7 @@ from typing import Any
 from msgspec import structs
 
 from schedgap.bench.api import recorded
-from schedgap.bench.executors.execute import Task
-from schedgap.bench.executors.factory import open_executor
+from schedgap.bench.executors.execute import Task, open_executor
 from schedgap.bench.plan import Plan, make_run, setting
 from schedgap.bench.programs.program import Program
 from schedgap.bench.records.runs import FAILED, Limits, Record, Scalar

@@ -17,7 +17,7 @@ from schedgap.bench.cli.ending import NOTHING_MEASURED, SOME_FAILED
 from schedgap.bench.cli.floor import CANNOT_BE_HAD
 from schedgap.bench.cli.options import AsJson, Force, Jobs, Memory, refuse_existing
 from schedgap.bench.cli.progress import ProgressBar
-from schedgap.bench.isolation.spawners import prepare_spawner
+from schedgap.bench.isolation.handle import prepare_spawner
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import MAX_TIME_LIMIT_S
 from schedgap.bench.suites.source import Source, family_of_file, names_schema

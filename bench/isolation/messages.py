@@ -22,7 +22,7 @@ import msgspec
 from msgspec import structs
 
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S, Allowance
-from schedgap.bench.plugins.families import Home
+from schedgap.bench.plugins.discover import Home
 from schedgap.bench.programs.program import Kind, Program, programs_among
 from schedgap.bench.records.runs import PROCESS_GROUP, RUNEXEC, Limits, Measurement, Scalar, is_small
 from schedgap.instances.picture import Picture

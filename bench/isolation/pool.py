@@ -13,7 +13,7 @@ from msgspec import structs
 from schedgap.bench.isolation.activity import COMPILING, doing
 from schedgap.bench.isolation.child import shrunk
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S
-from schedgap.bench.isolation.handle import ServerHandle, ServerLostError, Warmth
+from schedgap.bench.isolation.handle import ServerHandle, ServerLostError, Warmth, give_back, take_spawner
 from schedgap.bench.isolation.judge import JUDGE_S, unjudged
 from schedgap.bench.isolation.messages import (
     START_S,
@@ -27,9 +27,7 @@ from schedgap.bench.isolation.messages import (
     WarmUp,
     pickled,
 )
-from schedgap.bench.isolation.spawners import give_back, take_spawner
-from schedgap.bench.plugins.discover import methods_of
-from schedgap.bench.plugins.families import Home, load_homes
+from schedgap.bench.plugins.discover import Home, load_homes, methods_of
 from schedgap.bench.programs.program import Program, files_among
 from schedgap.bench.records.runs import RUNEXEC, Measurement
 from schedgap.instances.compiled_cache import LEDGER

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from schedgap.bench.isolation.answer import pack
-from schedgap.bench.isolation.child import measured
-from schedgap.bench.isolation.fork import answer, confine
+from schedgap.bench.isolation.child import answer, confine, measured
 from schedgap.bench.isolation.messages import Cause, Ending, Message, Request, send
 from schedgap.bench.isolation.supervise import supervise
 from schedgap.bench.plugins.discover import load_methods

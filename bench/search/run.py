@@ -16,8 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from schedgap.bench.search.program import Declared, Parameters, read_program
-from schedgap.bench.search.space import changed, drawn
+from schedgap.bench.search.program import Declared, Parameters, changed, drawn, read_program
 from schedgap.bench.testing.evaluator import Evaluation
 from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.documents.openings import read_given

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
-from schedgap.bench.plugins.families import load_family
+from schedgap.bench.plugins.discover import load_family
 from schedgap.bench.programs.program import Program, programs_among, resolved
 from schedgap.bench.records.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, MAX_TIME_LIMIT_S, MAX_WALL_S, Limits
 from schedgap.bench.suites.collection import (
@@ -157,7 +157,7 @@ class SearchBlock(_Strict):
 class Suite(_Strict):
     """A whole suite.
 
-    families : files of families outside of this package, relative to the suite's own (see `plugins.families`).
+    families : files of families outside of this package, relative to the suite's own (see `discover.load_family`).
     headline : which table answers the question (see `statistics.headlines`). measures : the columns of the headline `measures`.
     """
 

@@ -9,8 +9,7 @@ from typing import Any
 from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.headlines.gap import CLOSED, GAP, NORMALISED_COST, OBJECTIVE, rows_of
 from schedgap.bench.statistics.headlines.headline import Headline, Row
-from schedgap.bench.statistics.headlines.measures import MEASURES, RUNTIME
-from schedgap.bench.statistics.headlines.scores import SCORES
+from schedgap.bench.statistics.headlines.measures import MEASURES, RUNTIME, SCORES
 from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.summary import summarise, told_apart
 from schedgap.bench.suites.suite import Suite
