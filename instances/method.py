@@ -27,18 +27,14 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from schedgap.instances.errors import MethodError, SchedgapError, did_you_mean
 from schedgap.instances.family import FAMILIES, is_own
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 Scalar: TypeAlias = bool | int | float | str
 Parameters: TypeAlias = Mapping[str, Scalar]

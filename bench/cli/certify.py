@@ -1,7 +1,5 @@
 """`schedgap certify`: whether a certificate proves its bound."""
 
-# ruff: noqa: TC001 - typer reads the annotations when the program runs.
-
 from __future__ import annotations
 
 import json

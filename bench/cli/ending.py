@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import typer
 
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.summary import is_measured
 from schedgap.bench.statistics.tables import failures
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from schedgap.bench.audit import Audit
-    from schedgap.bench.records.runs import Record
 
 SOME_FAILED = 3
 NOTHING_MEASURED = 4

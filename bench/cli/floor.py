@@ -13,7 +13,7 @@ from schedgap.bench.cli.options import AsJson, Force, Jobs, Memory, pairs_of, re
 from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.floor import floor as bracket
 from schedgap.bench.floor import floor_lines, floor_over, over_lines
-from schedgap.bench.isolation.spawners import prepare_spawner
+from schedgap.bench.isolation.handle import prepare_spawner
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import MAX_TIME_LIMIT_S
 from schedgap.bench.suites.source import Source, family_of_file

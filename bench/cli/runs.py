@@ -1,7 +1,5 @@
 """`schedgap runs`, what was run here; `run --dry-run`, what would be; `merge`, several parts of it as one."""
 
-# ruff: noqa: TC001 - typer reads the annotations when the program runs.
-
 from __future__ import annotations
 
 import json

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.headlines.registry import find_headline, headline_rows
 from schedgap.bench.statistics.maps import MethodMap, build_maps
 from schedgap.bench.statistics.measure_rows import lines_of
@@ -29,9 +30,6 @@ from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import method_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from schedgap.bench.records.runs import Record
     from schedgap.bench.result import GapResult, SuiteResult
     from schedgap.bench.suites.collection import Sweep
     from schedgap.bench.suites.results import Results

@@ -8,17 +8,14 @@ from __future__ import annotations
 import json
 import math
 import struct
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from collections.abc import Iterator
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import numpy as np
 
 from schedgap.bench.records.runs import MOST, REAL, SECONDS, WHOLE
 from schedgap.instances.fields import Fields, from_fields, to_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 T = TypeVar("T")
 _LENGTH = struct.Struct("<Q")

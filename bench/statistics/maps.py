@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.records.runs import Record, Scalar
 from schedgap.bench.statistics.measure_rows import figure
 from schedgap.bench.statistics.profiles import with_ratios
-
-if TYPE_CHECKING:
-    from schedgap.bench.suites.collection import Map
+from schedgap.bench.suites.collection import Map
 
 
 @dataclass(frozen=True, slots=True)

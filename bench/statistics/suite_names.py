@@ -6,7 +6,6 @@ What to read beside a paper's figures: where they come from, and whether the run
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.headlines.headline import by_group_and_label, is_same_method
@@ -14,12 +13,9 @@ from schedgap.bench.statistics.measure_rows import figure
 from schedgap.bench.statistics.profiles import with_ratios
 from schedgap.bench.statistics.summary import mean
 from schedgap.bench.statistics.tables import measured, readable
+from schedgap.bench.suites.collection import Setting
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.errors import SuiteError, did_you_mean
-
-if TYPE_CHECKING:
-    from schedgap.bench.suites.collection import Setting
-    from schedgap.bench.suites.suite import Suite
-
 
 # Parts of an instance's source that its file need not name.
 _SOURCE = ("kind", "name", "path", "seed")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from textwrap import shorten
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from schedgap.bench.records.runs import Record
@@ -13,10 +15,6 @@ from schedgap.bench.report.figures.drawing import LIGHT
 from schedgap.bench.report.figures.packing import LETTERS, drawn_instances
 from schedgap.bench.statistics.summary import verified_objective
 from schedgap.instances.picture import MARK, PARTS, TICKS, Picture, Timetable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # As on the page: runs, other, waits, moves, lost, idle, away.
 COLOURS = (LIGHT[0], LIGHT[2], LIGHT[1], LIGHT[3], "#b3261e", "#d5d8dc", "#9aa0a6")

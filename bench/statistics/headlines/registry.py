@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.headlines.gap import CLOSED, GAP, NORMALISED_COST, OBJECTIVE, rows_of
 from schedgap.bench.statistics.headlines.headline import Headline, Row
-from schedgap.bench.statistics.headlines.measures import MEASURES, RUNTIME
-from schedgap.bench.statistics.headlines.scores import SCORES
+from schedgap.bench.statistics.headlines.measures import MEASURES, RUNTIME, SCORES
 from schedgap.bench.statistics.maps import build_maps
 from schedgap.bench.statistics.summary import summarise, told_apart
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.errors import SuiteError, did_you_mean
 from schedgap.instances.family import find_family
-
-if TYPE_CHECKING:
-    from schedgap.bench.suites.suite import Suite
 
 HEADLINES = {each.name: each for each in (GAP, NORMALISED_COST, RUNTIME, OBJECTIVE, MEASURES, CLOSED, SCORES)}
 
