@@ -425,7 +425,7 @@ def _write(name: str, folder: Path, nodes: int, seed: int, *, labelled: bool) ->
     (folder / PRICES).write_text(price_list(kind.provider, made.made), encoding="utf-8")
 
 
-def price_list(provider: Provider, nodes: Sequence[Made]) -> str:
+def price_list(provider: Provider, nodes: Sequence[Made] = ()) -> str:
     """Return the price list of a provider, a CSV; own machines are as many as there are nodes."""
     own = not provider.has_type_label
     named = any(each.product for each in provider.types)
