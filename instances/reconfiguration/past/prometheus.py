@@ -19,7 +19,7 @@ from itertools import pairwise
 from math import ceil, floor
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -29,6 +29,7 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.kubernetes.constraints import CAPACITY_TYPE, OLD_TYPE, OLD_ZONE, TYPE, ZONE
 from schedgap.instances.provisioning.readers.kubernetes.nodes import CONTROL_PLANES, POOL, SPOT_LABELS
 from schedgap.instances.provisioning.readers.kubernetes.objects import (
+    Annotations,
     Container,
     Metadata,
     Node,
@@ -44,9 +45,6 @@ from schedgap.instances.provisioning.readers.kubernetes.objects import (
 )
 from schedgap.instances.provisioning.readers.quantities import listed
 from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
 
 PHASE, CREATED = "kube_pod_status_phase", "kube_node_created"
 INFO, REQUESTS = "kube_pod_info", "kube_pod_container_resource_requests"
@@ -172,7 +170,7 @@ def read_prometheus(paths: Sequence[Path]) -> History:
 
 def _series(path: Path) -> Iterator[tuple[Raw, Raw]]:
     """Yield labels and samples of the series of an answer."""
-    content = _content(path)
+    content = content_of(path)
     try:
         answer: _Answer = decode(content, _Answer)
         if answer.status == "success" and answer.data.result_type == "matrix":
@@ -192,7 +190,7 @@ def _series(path: Path) -> Iterator[tuple[Raw, Raw]]:
     )
 
 
-def _content(path: Path) -> Buffer:
+def content_of(path: Path) -> mmap.mmap:
     """Map a file into memory, a zipped one by way of a temporary file."""
     try:
         with open_given(path) as file:
@@ -203,7 +201,7 @@ def _content(path: Path) -> Buffer:
                 plain.flush()
                 return mmap.mmap(plain.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError, EOFError) as error:
-        raise InstanceError(f"{path}: cannot be read ({error}); give what /api/v1/query_range says.") from None
+        raise InstanceError(f"{path}: cannot be read ({error}); leave it out, or write it again.") from None
 
 
 def _span(values: Raw) -> tuple[int, int, int, str]:
@@ -379,13 +377,15 @@ class _PodMaker:
         """Return a pod's object."""
         kind, owner = seen.owner
         owners = (Owner(kind, owner, True),) if kind not in ("", "<none>") else ()
+        # Static pods belong to their node; the API server shows them as mirrors.
+        notes = Annotations(mirror="") if kind == "Node" else None
         spec = PodSpec(
             self._made(seen.requests) or (Container(),),
             init_containers=self._made(seen.initial),
             node_name=seen.node,
             tolerations=self._raw(seen) if self.shows_tolerations else ALL,
         )
-        return Pod(Metadata(name, namespace, owner_references=owners), spec, PodStatus("Running"))
+        return Pod(Metadata(name, namespace, annotations=notes, owner_references=owners), spec, PodStatus("Running"))
 
     def _made(self, requests: dict[tuple[str, str], str]) -> tuple[Container, ...]:
         key = tuple(sorted(requests.items()))

@@ -18,7 +18,8 @@ from schedgap.instances.provisioning.generators.clusters.build import price_list
 from schedgap.instances.provisioning.generators.clusters.machines import Json, metadata, owned, pod
 from schedgap.instances.provisioning.readers.quantities import nano
 from schedgap.instances.reconfiguration.past.prometheus import escaped, snake_case
-from schedgap.instances.reconfiguration.weeks.simulation import PROVIDER, Life, NodeLife, Week
+from schedgap.instances.reconfiguration.weeks.lives import Life, NodeLife, Week
+from schedgap.instances.reconfiguration.weeks.simulation import PROVIDER
 
 HEAD = b'{"apiVersion":"v1","items":['
 FOOT = b'],"kind":"List","metadata":{"resourceVersion":""}}\n'
