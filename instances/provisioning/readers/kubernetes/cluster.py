@@ -26,7 +26,7 @@ from schedgap.instances.provisioning.readers.kubernetes.at_most_one import (
 )
 from schedgap.instances.provisioning.readers.kubernetes.constraints import ZONE, Constraint
 from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode, running_nodes, types_of_nodes
-from schedgap.instances.provisioning.readers.kubernetes.objects import Expression
+from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, unix_s
 from schedgap.instances.provisioning.readers.kubernetes.offers import Market, Offer, admissions, uncovered
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, Report, State, leave_out, read_state
@@ -63,6 +63,7 @@ def kubernetes(
     node_type: str = "",
     node_types: str = "",
     node_groups: str = ANY,
+    now: str = "",
 ) -> ProvisioningInstance:
     """Read a cluster: JSON files of kubectl, or folders of them, with pods, nodes, and NodePools, PVCs and PVs if there.
 
@@ -73,6 +74,7 @@ def kubernetes(
         the nodes name zones; `ignore` drops such constraints.
     node_type : the type of nodes without a label that says it. node_types : a CSV with `node,type`, which goes before labels.
     node_groups : `any` rents machines as nodes of no NodePool could be; `kept` keeps these, and rents of NodePools alone.
+    now : the time by which NodePools' schedules and waits are, such as `2026-11-28T09:00:00Z`; the newest in the files if empty.
 
     The notes of the instance say what was taken, left out, and relaxed; no relaxation raises a lower bound.
 
@@ -88,6 +90,9 @@ def kubernetes(
         raise InstanceError("no price list is given; name it in the parameter `catalogue`.")
     listed_types = read_catalogue(catalogue, prices=prices, region=region)
     state = read_state(paths)
+    state.now_s = unix_s(now) if now else state.newest_s
+    if now and state.now_s is None:
+        raise InstanceError(f"now is '{now:.60}'; give a time such as 2026-11-28T09:00:00Z.")
     leave_out(state)
     groups = list(state.groups.values())
     constraints = [constraint_of(state, group) for group in groups]
