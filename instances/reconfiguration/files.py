@@ -1,7 +1,7 @@
 """Reconfiguration instances as JSON files, schema `schedgap/reconfiguration/1`.
 
 Machine types, demands and throughputs are written as in `schedgap/provisioning/1`, times in whole seconds. Above 10,000
-jobs their columns go to an `.npz` file beside the JSON file.
+jobs their columns go to an `.npz` file beside the JSON file. What was paid in the past is a field of its own.
 
 Schedules of reconfiguration instances as JSON files, schema `schedgap/reconfiguration-solution/1`.
 """
@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
 import numpy as np
+from pydantic import Field as Constraint
 
 from schedgap.instances.arrays import IntArray, first_true
 from schedgap.instances.documents import (
@@ -30,13 +31,14 @@ from schedgap.instances.documents import (
     SolutionDocument,
     Stored,
     Value,
+    record,
 )
-from schedgap.instances.errors import SolutionError
+from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.provisioning.files import DEMAND, RESOURCES, machine_types
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.running_files import running_machines
 from schedgap.instances.reconfiguration.delays import INTERFERENCE, PHASES, STORED_SETS
-from schedgap.instances.reconfiguration.model import ReconfigurationInstance, ReconfigurationSchedule
+from schedgap.instances.reconfiguration.model import Past, ReconfigurationInstance, ReconfigurationSchedule
 
 CATALOGUE = (
     *("resources", "families", "type_names", "type2family", "capacity", "price", "fee", "stock"),
@@ -48,9 +50,38 @@ def _instance(name: str, **fields: Any) -> ReconfigurationInstance:
     catalogue = {key: fields.pop(key) for key in CATALOGUE if key in fields}
     # The model counts the tasks.
     counts = np.ones(len(catalogue["class_names"]), np.int64)
+    job_node, past = fields.pop("job_node", None), fields.pop("past", None)
+    if past is not None:
+        none = np.full(len(fields["arrival_s"]), -1)
+        fields["past"] = Past(**past, job_node=none if job_node is None else job_node)
+    elif job_node is not None and (job_node != -1).any():
+        raise InstanceError("jobs.ran_on names machines of a past, and there is no past; give it, or leave out ran_on.")
     return ReconfigurationInstance(
         name=name, catalogue=ProvisioningInstance(name=name, counts=counts, **catalogue), **fields
     )
+
+
+# The machines that were paid, by the second.
+PAID = Columns(
+    "machines",
+    Field("name", str, "names"),
+    Lookup("type", str, "machine_type", known=lambda catalogue: catalogue.type_names),
+    Field("from_s", Index),
+    Field("until_s", Index),
+)
+PAST = {"start": int, "end_s": Index, **PAID.keys}
+
+
+def _read_past(document: Given, place: Place) -> dict[str, Any]:
+    if "past" not in document:
+        return {}
+    given = document["past"]
+    return {"past": PAID.read(given, place) | {key: given[key] for key in ("start", "end_s")}}
+
+
+def _write_past(source: Any, place: Place) -> dict[str, Any]:
+    past = source.past
+    return {} if past is None else {"past": {"start": past.start, "end_s": past.end_s} | PAID.write(past, place)}
 
 
 INSTANCE = InstanceDocument(
@@ -93,12 +124,18 @@ INSTANCE = InstanceDocument(
                 unknown=", which is not among the tasks; add it there.",
             ),
             Field("num_tasks", Count, default=1, omitted=True),
+            # The machine of `past` on which the job ran, by its number.
+            Field("ran_on", Annotated[int, Constraint(ge=-1)], "job_node", default=-1, omitted=True),
         ),
-        arrays=[Array("arrival_s"), Array("work_s"), Array("task", attribute="job2class"), Array("num_tasks")],
+        arrays=[
+            *(Array("arrival_s"), Array("work_s"), Array("task", attribute="job2class"), Array("num_tasks")),
+            Array("ran_on", attribute="job_node", optional=True),
+        ],
         size=lambda instance: instance.num_jobs,
     ),
     # A job is named by its number.
     running_machines("job", lambda instance: [str(j) for j in range(len(instance.arrival_s))]),
+    Custom({"past": NotRequired[record("Past", PAST)]}, _read_past, _write_past),
 )
 
 
@@ -109,6 +146,7 @@ class _Flat:
         self.instance = instance
         catalogue = instance.catalogue
         self.throughput = catalogue.throughput
+        self.job_node = None if instance.past is None else instance.past.job_node
         self.class_names = [catalogue.class_name(c) for c in range(catalogue.num_classes)]
 
     def __getattr__(self, name: str) -> Any:
