@@ -23,10 +23,12 @@ from schedgap.instances.provisioning.running import (
 from schedgap.instances.provisioning.windows import Window
 from schedgap.instances.units import resource_scales
 
+# Or a share in percent.
+NUMBER = Annotated[str, Constraint(pattern=r"^[0-9]{1,9}%?$")]
 BUDGET = record(
     "Budget",
     {
-        "nodes": Annotated[str, Constraint(pattern=r"^[0-9]{1,9}%?$")],
+        "nodes": NUMBER,
         "reasons": NotRequired[list_of(Literal[REASONS])],
         # It holds from the times of this cron line on, in UTC, for so long; without it always.
         "schedule": NotRequired[record("Schedule", {"cron": str, "duration_s": Count})],
