@@ -150,9 +150,9 @@ def read_disruption(
         raise place.error(
             f"running machine {machines[e]['name']:.60} has no quiet_s, others have; give one each, or none."
         )
-    more = {"quiet_s": np.array(quiet, np.int64)} if quiet and quiet[0] is not None else {}
-    arrays = (np.array(values, np.int64) for values in (pool, marks, spot))
-    return Disruption(pools, *arrays, **more, at_s=given.get("at_s"))
+    quiet_s = np.array(quiet, np.int64) if quiet and quiet[0] is not None else None
+    pool_of, marked, spare = (np.array(values, np.int64) for values in (pool, marks, spot))
+    return Disruption(pools, pool_of, marked, spare, quiet_s, given.get("at_s"))
 
 
 def _pool(given: Given) -> Pool:
@@ -184,29 +184,31 @@ def _write_more(instance: Any, machines: Sequence[dict[str, Any]]) -> dict[str, 
     return {"disruption": given}
 
 
-def written_disruption(disruption: Disruption, type_names: Sequence[str]) -> tuple[list[Given], Given]:
+def written_disruption(
+    disruption: Disruption, type_names: Sequence[str]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return what is said of each machine, with keys of `EACH`, and of all, with keys of `ALL`."""
-    rows: list[Given] = []
+    rows: list[dict[str, Any]] = []
     for p, marks in zip(disruption.pool.tolist(), disruption.marks.tolist(), strict=True):
-        row: Given = {"pool": disruption.pools[p].name} if p != UNMANAGED else {}
+        row: dict[str, Any] = {"pool": disruption.pools[p].name} if p != UNMANAGED else {}
         rows.append(row | ({"marks": [mark for mark, value in MARKS.items() if marks & value]} if marks else {}))
     if disruption.quiet_s is not None:
         for row, quiet_s in zip(rows, disruption.quiet_s.tolist(), strict=True):
             row["quiet_s"] = quiet_s
     spot = [type_names[k] for k in disruption.spot.tolist()]
-    given: Given = {"pools": [_written(pool) for pool in disruption.pools]} if disruption.pools else {}
+    given: dict[str, Any] = {"pools": [_written(pool) for pool in disruption.pools]} if disruption.pools else {}
     given |= {"spot": spot} if spot else {}
     return rows, given | ({"at_s": disruption.at_s} if disruption.at_s is not None else {})
 
 
-def _written(pool: Pool) -> Given:
+def _written(pool: Pool) -> dict[str, Any]:
     budgets = []
     for b in pool.budgets:
-        row: Given = {"nodes": f"{b.nodes}{'%' * b.is_percent}"}
+        row: dict[str, Any] = {"nodes": f"{b.nodes}{'%' * b.is_percent}"}
         row |= {} if b.reasons == REASONS else {"reasons": list(b.reasons)}
         row |= {} if b.window is None else {"schedule": {"cron": b.window.cron, "duration_s": b.window.duration_s}}
         budgets.append(row)
-    more: Given = {"budgets": budgets} if budgets else {}
+    more: dict[str, Any] = {"budgets": budgets} if budgets else {}
     for key in ("only_empty", "balanced", "consolidate_after_s"):
         more |= {key: value} if (value := getattr(pool, key)) else {}
     return {"name": pool.name} | more
