@@ -34,7 +34,7 @@ from schedgap.heuristics.reconfiguration.observation import MIGRATING, Observati
 from schedgap.heuristics.reconfiguration.player import policy
 from schedgap.heuristics.reconfiguration.upkeep import Log, Watch, looked_up
 from schedgap.instances.arrays import BoolArray, IntArray
-from schedgap.instances.provisioning.running import ANY_NUMBER, EMPTY, NO_SCALE_DOWN
+from schedgap.instances.provisioning.running import ANY_NUMBER, EMPTY, NO_SCALE_DOWN, Budget, Pool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,11 +129,10 @@ def karpenter(
     `consolidate_after_s` no task came or went, as far as plans see it, it runs, and none of its tasks belongs to a job that
     migrates; tasks go to machines that run, or to the one new machine. Interference and delays are not looked at.
 
-    Where an instance has `upkeep`, its pools say both, budgets with schedules included; what they leave of a budget is that of
-    a plan. Then no machine goes either whose task is left alone (do-not-disrupt), or whose task's guard admits no move: tasks
+    Where an instance has `upkeep` with pools, these say both, budgets with schedules included; what a budget leaves is for a
+    plan. Then no machine goes either whose task is left alone (do-not-disrupt), or whose task's guard admits no move: tasks
     are away from where a plan sends them until they run there. A machine that is quiet for too short takes no tasks of
-    others that go, and nothing is done that would need one that does not run yet. Tasks that only such have room for wait
-    there. spot_to_spot : the feature gate, as there.
+    others that go, and nothing is done that would need one that does not run yet. spot_to_spot : the feature gate, as there.
     """
     market, classes = observation.market, observation.task_class
     sizes = observation.demand[market.type2family[observation.reservation_type], np.arange(observation.demand.shape[1])]
@@ -146,7 +145,8 @@ def karpenter(
         # Machines ran out: the play ends.
         return present.plan()
     if observation.upkeep is not None:
-        watch = Watch.of(observation, observation.upkeep, log)
+        default = Pool("", (Budget(budget_percent, True),), consolidate_after_s=consolidate_after_s)
+        watch = Watch.of(observation, observation.upkeep, log, default)
         keep = _upkeep(present, watch, pool, order, spot_to_spot)
         present.remember(log)
         return present.plan(keep)

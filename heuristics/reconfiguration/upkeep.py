@@ -13,7 +13,7 @@ import numpy as np
 from schedgap.heuristics.provisioning.kubernetes.cluster import ANY, UNSETTLED, Cluster, Limits, settling
 from schedgap.heuristics.reconfiguration.observation import EXECUTING, MIGRATING, Observation
 from schedgap.instances.arrays import BoolArray, IntArray
-from schedgap.instances.provisioning.running import HELD, NO_SCALE_DOWN, STARTING, UNMANAGED
+from schedgap.instances.provisioning.running import HELD, NO_SCALE_DOWN, STARTING, UNMANAGED, Pool
 from schedgap.instances.reconfiguration.upkeep import ALWAYS, SEVERAL, Upkeep
 
 # Longer ago than any wait.
@@ -91,14 +91,16 @@ def looked_up(keys: IntArray, values: IntArray, wanted: IntArray) -> IntArray:
 
 @dataclass(slots=True, eq=False)
 class Watch:
-    """What keeps machines at a plan. pool : (M,) int64 into `pools`. marks : (M,) int64, but for what tasks say.
+    """What keeps machines at a plan.
 
-    held, kept : (T,) bool, tasks that Karpenter and cluster-autoscaler leave where they are. gone : (P,) int64, machines of
-    each pool that this plan has given up.
+    pools : the instance's, or one. pool : (M,) int64 into them. marks : (M,) int64, but for what tasks say. held, kept : (T,)
+    bool, tasks that Karpenter and cluster-autoscaler leave where they are. gone : (P,) int64, machines of each pool that this
+    plan has given up.
     """
 
     observation: Observation
     upkeep: Upkeep
+    pools: tuple[Pool, ...]
     pool: IntArray
     marks: IntArray
     new_pool: IntArray
@@ -107,8 +109,8 @@ class Watch:
     gone: IntArray
 
     @classmethod
-    def of(cls, observation: Observation, upkeep: Upkeep, log: Log) -> Watch:
-        """Look at an observation."""
+    def of(cls, observation: Observation, upkeep: Upkeep, log: Log, default: Pool = ANY) -> Watch:
+        """Look at an observation. default : of all machines where no pools are given."""
         machines, size = upkeep.machines, upkeep.machines.pool.shape[0]
         first = observation.machine < size
         new_pool = upkeep.new_pool if machines.pools else np.zeros_like(upkeep.new_pool)
@@ -116,15 +118,16 @@ class Watch:
         pool[first] = machines.pool[observation.machine[first]] if machines.pools else 0
         marks[first] = machines.marks[observation.machine[first]] & (HELD | NO_SCALE_DOWN)
         runs = observation.machine_running
-        waits = settling(machines.pools, pool, observation.now_s - log.since_s)
+        pools = machines.pools or (default,)
+        waits = settling(pools, pool, observation.now_s - log.since_s)
         marks |= np.where(runs, waits, waits & ~UNSETTLED | STARTING)
         job = observation.task_job
         start_s = np.where(log.moved_s >= 0, log.moved_s, (observation.job_arrival_s - upkeep.age_s)[job])
         held_s = upkeep.held_s[job]
         stays = (upkeep.guard == SEVERAL)[job] | (observation.job_phase == MIGRATING)[job]
         held = stays | (held_s == ALWAYS) | (observation.now_s - start_s < held_s)
-        gone = np.zeros(len(machines.pools) + 1, np.int64)
-        return cls(observation, upkeep, pool, marks, new_pool, held, stays | (upkeep.kept == 1)[job], gone)
+        gone = np.zeros(len(pools) + 1, np.int64)
+        return cls(observation, upkeep, pools, pool, marks, new_pool, held, stays | (upkeep.kept == 1)[job], gone)
 
     def blocked(self, cluster: Cluster, stays: BoolArray) -> BoolArray:
         """(N,) bool: nodes with a task that stays, or with one of a guard that admits no move now.
@@ -147,7 +150,7 @@ class Watch:
 
     def limits(self, cluster: Cluster) -> Limits:
         """Return Karpenter's limits at a pass: nodes that are new, or got a task in this plan, do not go."""
-        known, pools = self.pool.shape[0], (*self.upkeep.machines.pools, ANY)
+        known, pools = self.pool.shape[0], (*self.pools, ANY)
         marks = np.full(cluster.number, STARTING)
         marks[:known] = self.marks
         tasks = cluster.tasks

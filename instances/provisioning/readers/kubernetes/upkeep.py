@@ -20,6 +20,7 @@ from schedgap.instances.provisioning.readers.kubernetes.objects import (
     DisruptionBudget,
     DisruptionSpec,
     Expression,
+    Node,
     PodDisruptionBudget,
     decode,
     duration_s,
@@ -150,11 +151,8 @@ def _disruption(state: State, nodes: Sequence[RunningNode], spot: Sequence[int])
     is_said = any(INITIALIZED in node.labels for node in nodes)
     marks = []
     for node in nodes:
-        item, pool = state.nodes[node.name], node.labels.get(POOL, "")
-        notes, claim = item.metadata.annotations, state.node_claims.get(node.name)
-        mark = state.marks.get(node.name, 0) | blocked.get(node.name, 0)
-        if notes is not None:
-            mark |= HELD * (notes.do_not_disrupt == TRUE) | NO_SCALE_DOWN * (notes.scale_down_disabled == TRUE)
+        item, pool, claim = state.nodes[node.name], node.labels.get(POOL, ""), state.node_claims.get(node.name)
+        mark = state.marks.get(node.name, 0) | blocked.get(node.name, 0) | own_marks(item)
         if pool in never or (claim is not None and claim.get("Consolidatable", "False") != "True"):
             mark |= HELD
         if (state.now_s or 0) < state.held_until.get(node.name, 0):
@@ -171,6 +169,14 @@ def _disruption(state: State, nodes: Sequence[RunningNode], spot: Sequence[int])
     waits, at_times = any(p.consolidate_after_s > 0 for p in pools), any(b.window for p in pools for b in p.budgets)
     quiet_s = np.array([quiet(state, node.name) for node in nodes]) if waits and state.now_s is not None else None
     return Disruption(tuple(pools), *arrays, quiet_s, state.now_s if at_times else None)
+
+
+def own_marks(node: Node) -> int:
+    """Return what a node's own annotations say of it."""
+    notes = node.metadata.annotations
+    if notes is None:
+        return 0
+    return HELD * (notes.do_not_disrupt == TRUE) | NO_SCALE_DOWN * (notes.scale_down_disabled == TRUE)
 
 
 def quiet(state: State, name: str) -> int:

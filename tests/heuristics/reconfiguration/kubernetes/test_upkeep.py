@@ -33,7 +33,7 @@ def observe(make_observation):
         more = {key: given.pop(key) for key in keys & given.keys()}
         disruption = Disruption(pools, [0] * first, [0] * first, [], **dict(of))
         types = len(given.get("price", (10, 6)))
-        upkeep = Upkeep.of(disruption, [0] * types, len(tasks), **more)
+        upkeep = Upkeep.of(disruption, [0 if pools else -1] * types, len(tasks), **more)
         found = make_observation([(5,), (3,)], tasks, machines, upkeep=upkeep, **given)
         return replace(found, market=replace(found.market, resources=("cpu",)))
 
@@ -59,8 +59,11 @@ def budget(number, *, percent=False, window=None, reasons=("empty", "underutiliz
 def test_without_limits_all_that_can_go_goes(observe):
     assert planned(karpenter(observe(HALVES, [BIG, BIG]))) == ([1, 1], [])
     assert planned(karpenter(observe([(FIVE, 0)], [BIG]))) == ([1], [SMALL])
-    # The parameters for pools that nobody knows do not count.
+    # The parameters do not count where there are pools.
     assert planned(karpenter(observe(HALVES, [BIG, BIG]), budget_percent=0, consolidate_after_s=9)) == ([1, 1], [])
+    # They do where there are none.
+    for parameters, place in (({}, [1, 1]), ({"budget_percent": 0}, [0, 1]), ({"consolidate_after_s": 9}, [0, 1])):
+        assert planned(karpenter(observe(HALVES, [BIG, BIG], ()), **parameters))[0] == place
 
 
 def test_budgets_are_of_a_plan_and_of_those_that_run_rounded_up(observe):
