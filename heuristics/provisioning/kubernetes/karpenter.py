@@ -194,6 +194,9 @@ def consolidate(
     chosen = alone = candidates(cluster, order, nodes)
     if limits is not None:
         chosen, alone = (each(cluster, chosen, UNDERUTILIZED) for each in (limits.within, limits.in_turn))
+    hidden = np.empty(0, np.int64) if limits is None else limits.unsettled(cluster)
+    types = cluster.nodes.machine_type[hidden]
+    cluster.nodes.machine_type[hidden] = GONE
     work, catalogue = new_work(cluster), cluster.catalogue(pool)
     claims, pools = new_claims(1, cluster), int(pool[-1]) + 1
     rest = (claims, work, pools, moves, spot_to_spot)
@@ -202,10 +205,10 @@ def consolidate(
     if number == 0 and allowed > 0:
         chosen = alone
         number = min(first_removable(chosen, chosen.shape[0], search), 1)
-    if number == 0:
-        return 0
-    rented = removal(chosen, number, search)
-    cluster.number = commit(chosen, number, rented, cluster.tasks, catalogue, cluster.nodes, cluster.number, work)
+    if number:
+        rented = removal(chosen, number, search)
+        cluster.number = commit(chosen, number, rented, cluster.tasks, catalogue, cluster.nodes, cluster.number, work)
+    cluster.nodes.machine_type[hidden] = types
     return number
 
 

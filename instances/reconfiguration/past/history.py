@@ -31,6 +31,7 @@ from schedgap.instances.provisioning.readers.quantities import listed
 from schedgap.instances.provisioning.running import Running
 from schedgap.instances.reconfiguration.delays import PHASES
 from schedgap.instances.reconfiguration.model import Past, ReconfigurationInstance
+from schedgap.instances.reconfiguration.past.upkeep import upkeep_of
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
@@ -123,12 +124,16 @@ def instance_of(
     grid = _Grid.of(history, period_s)
     pods = sorted(history.pods, key=lambda life: (life.name, life.first_s, life.node))
     state, groups = _union(history, pods)
+    state.now_s = grid.second_0
     stays = _stays(pods, groups, state, grid)
     _keep_at_a_time(state, stays)
     made, nodes = assembled(state, asked, listed_types, lambda _, excluding: _held(state, stays, excluding))
     whole = made.instance(name, state, nodes)
     stays, job2class = _classes(made, state, stays)
     past, running = _machines(history, pods, whole, stays, grid)
+    lives, every = [pods[i] for i in stays.life.tolist()], list(state.groups.values())
+    jobs = list(zip(lives, (every[g] for g in stays.group.tolist()), strict=True))
+    upkeep = upkeep_of(state, whole, running, pods, jobs, stays.arrival_s, grid.second_0)
     used, job2class = np.unique(job2class, return_inverse=True)
     catalogue = _catalogue(whole, used)
     kinds = dict(zip(past.names, (made.kinds[k] for k in past.machine_type.tolist()), strict=True))
@@ -147,6 +152,7 @@ def instance_of(
         period_s=grid.period_s,
         terminate_s=0,
         running=running,
+        upkeep=upkeep,
         past=past,
         notes=(
             _taken(history, stays, past, whole.price),

@@ -33,7 +33,7 @@ from schedgap.instances.provisioning.readers.kubernetes.nodes import (
     running_nodes,
     types_of_nodes,
 )
-from schedgap.instances.provisioning.readers.kubernetes.objects import Expression
+from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, unix_s
 from schedgap.instances.provisioning.readers.kubernetes.offers import Market, Offer, admissions, uncovered
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.kubernetes.state import (
@@ -77,6 +77,7 @@ def kubernetes(
     node_type: str = "",
     node_types: str = "",
     node_groups: str = ANY,
+    now: str = "",
 ) -> ProvisioningInstance:
     """Read a cluster: JSON files of kubectl, or folders of them, with pods, nodes, and NodePools, PVCs and PVs if there.
 
@@ -87,6 +88,7 @@ def kubernetes(
         the nodes name zones; `ignore` drops such constraints.
     node_type : the type of nodes without a label that says it. node_types : a CSV with `node,type`, which goes before labels.
     node_groups : `any` rents machines as nodes of no NodePool could be; `kept` keeps these, and rents of NodePools alone.
+    now : the time by which NodePools' schedules and waits are, such as `2026-11-28T09:00:00Z`; the newest in the files if empty.
 
     The notes of the instance say what was taken, left out, and relaxed; no relaxation raises a lower bound.
 
@@ -100,6 +102,9 @@ def kubernetes(
     )
     listed_types = terms.price_list()
     state = read_state(paths)
+    state.now_s = unix_s(now) if now else state.newest_s
+    if now and state.now_s is None:
+        raise InstanceError(f"now is '{now:.60}'; give a time such as 2026-11-28T09:00:00Z.")
     leave_out(state)
     made, nodes = assembled(state, terms, listed_types)
     name = "kubernetes-" + "-".join(dict.fromkeys(Path(path).stem for path in paths))
