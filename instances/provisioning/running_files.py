@@ -8,10 +8,13 @@ from typing import Annotated, Any, Literal, NotRequired
 import numpy as np
 from pydantic import Field as Constraint
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.documents import Amount, Count, Custom, Given, Place, list_of, record
 from schedgap.instances.documents.json_files import from_units, to_units
+from schedgap.instances.errors import SchedgapError
 from schedgap.instances.provisioning.running import (
     MARKS,
+    ONE_TASK,
     REASONS,
     UNMANAGED,
     Budget,
@@ -28,16 +31,41 @@ BUDGET = record(
         "reasons": NotRequired[list_of(Literal[REASONS])],
     },
 )
-POOL = record("Pool", {"name": str, "budgets": NotRequired[list_of(BUDGET)], "only_empty": NotRequired[bool]})
+POOL = record(
+    "Pool",
+    {
+        "name": str,
+        "budgets": NotRequired[list_of(BUDGET)],
+        "only_empty": NotRequired[bool],
+        "balanced": NotRequired[bool],
+    },
+)
 DISRUPTION = record("Disruption", {"pools": NotRequired[list_of(POOL)], "spot": NotRequired[list[str]]})
 PLAIN = {"name": str, "type": str, "counts": dict[str, Count]}
-# What a machine has in all, and what is taken of it beside tasks; its pool; what keeps it.
+# What a machine has in all, and what is taken of it beside tasks; what it counts as disruption that it goes; its pool; what
+# keeps it.
 MORE = {
     "whole": NotRequired[list[Amount]],
     "reserved": NotRequired[list[Amount]],
+    "node_disruption": NotRequired[Amount],
     "pool": NotRequired[str],
     "marks": NotRequired[list_of(Literal[tuple(MARKS)])],
 }
+
+
+def from_tasks(
+    values: Sequence[float], what: str, error: type[SchedgapError], names: Sequence[Sequence[str]]
+) -> IntArray:
+    """Convert amounts of disruption to 1 / `ONE_TASK`, to the nearest; those that are whole numbers of it exactly.
+
+    Raises
+    ------
+    SchedgapError
+        of the class `error` if one is no number, or too large to be exact.
+    """
+    numbers = np.array(values, np.float64)
+    finite = np.where(np.isfinite(numbers), np.rint(np.clip(numbers, -1, 2**53) * ONE_TASK) / ONE_TASK, numbers)
+    return to_units(finite, ONE_TASK, what, error, names)
 
 
 def running_machines(what: str, names: Callable[[Any], Sequence[str]], *, disruption: bool = False) -> Custom:
@@ -105,6 +133,10 @@ def _read_more(document: Given, place: Place, type2index: dict[str, int]) -> dic
             )
         titles = [machine["name"] for machine in machines], resources
         more[key] = to_units(rows, resource_scales(resources), f"running.{key}", place.error, titles)
+    costs = [machine.get("node_disruption", 0) for machine in machines]
+    if any(costs):
+        named = ([machine["name"] for machine in machines],)
+        more["node_disruption"] = from_tasks(costs, "running.node_disruption", place.error, named)
     if "disruption" not in document and not any("pool" in m or "marks" in m for m in machines):
         return more
     given = document.get("disruption", {})
@@ -128,7 +160,7 @@ def _pool(given: Given) -> Pool:
         Budget(int(b["nodes"].removesuffix("%")), b["nodes"].endswith("%"), tuple(b.get("reasons", REASONS)))
         for b in given.get("budgets", ())
     )
-    return Pool(given["name"], tuple(budgets), given.get("only_empty", False))
+    return Pool(given["name"], tuple(budgets), given.get("only_empty", False), given.get("balanced", False))
 
 
 def _write_more(instance: Any, machines: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -138,6 +170,9 @@ def _write_more(instance: Any, machines: Sequence[dict[str, Any]]) -> dict[str, 
         values = getattr(running, key)
         for machine, row in zip(machines, [] if values is None else values.tolist(), strict=values is not None):
             machine[key] = [from_units(value, scale) for value, scale in zip(row, scales, strict=True)]
+    costs = [] if running.node_disruption is None else running.node_disruption.tolist()
+    for machine, cost in zip(machines, costs, strict=bool(costs)):
+        machine |= {"node_disruption": from_units(cost, ONE_TASK)} if cost else {}
     disruption: Disruption | None = running.disruption
     if disruption is None:
         return {}
@@ -150,7 +185,7 @@ def _write_more(instance: Any, machines: Sequence[dict[str, Any]]) -> dict[str, 
             {"nodes": f"{b.nodes}{'%' * b.is_percent}"} | ({} if b.reasons == REASONS else {"reasons": list(b.reasons)})
             for b in pool.budgets
         ]
-        more = ({"budgets": budgets} if budgets else {}) | ({"only_empty": True} if pool.only_empty else {})
-        pools.append({"name": pool.name} | more)
+        more = {"budgets": budgets, "only_empty": pool.only_empty, "balanced": pool.balanced}
+        pools.append({"name": pool.name} | {key: value for key, value in more.items() if value})
     spot = [instance.type_names[k] for k in disruption.spot.tolist()]
     return {"disruption": ({"pools": pools} if pools else {}) | ({"spot": spot} if spot else {})}
