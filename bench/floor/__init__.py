@@ -1,4 +1,4 @@
-"""What a running cluster pays above the least that anybody could: the floor, the best plan, and price against moves.
+"""What a running cluster pays above the least that anybody could: the floor, the best plan, and price against disruption.
 
 The same over days: what a cluster cost, and what others would have paid.
 """

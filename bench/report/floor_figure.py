@@ -1,4 +1,4 @@
-"""The price of a cluster against the tasks that may move, and its machines before and after, as one SVG.
+"""The price of a cluster against how much may be disrupted, and its machines before and after, as one SVG.
 
 What a cluster cost hour by hour, its floor, the best plan and its tasks, as one SVG.
 """
@@ -73,8 +73,8 @@ def over_svg(found: Past) -> bytes:
 
 def _front(axes: Axes, found: Floor) -> None:
     scale = found.family.objective_scale
-    most = found.instance.num_tasks - found.pending
-    x = [most if point.max_moves is None else point.max_moves for point in found.front]
+    most = found.whole_disruption
+    x = [found.in_tasks(most if point.max_disruption is None else point.max_disruption) for point in found.front]
     # Between two limits the plan of the lower one is known, and the floor of the higher one.
     lines: tuple[tuple[str, Literal["pre", "post"], list[int | None], str], ...] = (
         ("best plan", "post", [point.price for point in found.front], PLAN),
@@ -86,7 +86,7 @@ def _front(axes: Axes, found: Floor) -> None:
             axes.step(*zip(*known, strict=True), where=where, color=colour, label=name, marker="o", markersize=3)
     if found.price_now is not None:
         axes.axhline(found.price_now / scale, color=NOW, linewidth=0.9, linestyle="--", label="now")
-    axes.set_xlabel("tasks that may move")
+    axes.set_xlabel("disruption: tasks that may move" if found.counts_moves else "disruption that may be (tasks)")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel(f"price ({found.unit})")
     axes.set_ylim(bottom=0)
