@@ -20,13 +20,11 @@ from schedgap.bench.plugins.discover import home_of
 from schedgap.bench.plugins.files import Seen, plugin_hash, refuse_changed, with_family
 from schedgap.bench.programs.program import MODULE, Program, programs_among
 from schedgap.bench.records.runs import ISOLATIONS, PROCESS_GROUP, Limits, Run, Scalar
-from schedgap.bench.statistics.headlines.registry import check_headline
-from schedgap.bench.statistics.suite_names import check_names
+from schedgap.bench.statistics.headlines.registry import check_headline, check_names
 from schedgap.bench.suites.results import Shard
 from schedgap.bench.suites.suite import Suite
 from schedgap.instances.errors import ExecutorError, SchedgapError, SuiteError, one_of
-from schedgap.instances.method import REGISTRY, Method, method_label
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import REGISTRY, Method, derived_seed, method_label
 
 
 @dataclass(slots=True)

@@ -13,10 +13,10 @@ import typer
 from schedgap.bench.capacity import Capacity, capacity_lines
 from schedgap.bench.capacity import capacity as capacity_of
 from schedgap.bench.capacity.text import first_lines
-from schedgap.bench.cli.ending import NOTHING_MEASURED, SOME_FAILED
 from schedgap.bench.cli.floor import CANNOT_BE_HAD
 from schedgap.bench.cli.options import AsJson, Force, Jobs, Memory, refuse_existing
 from schedgap.bench.cli.progress import ProgressBar
+from schedgap.bench.cli.show import NOTHING_MEASURED, SOME_FAILED
 from schedgap.bench.isolation.handle import prepare_spawner
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import MAX_TIME_LIMIT_S

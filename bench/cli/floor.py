@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedgap.bench.cli.ending import NOTHING_MEASURED, SOME_FAILED
 from schedgap.bench.cli.options import AsJson, Force, Jobs, Memory, pairs_of, refuse_existing
 from schedgap.bench.cli.progress import ProgressBar
+from schedgap.bench.cli.show import NOTHING_MEASURED, SOME_FAILED
 from schedgap.bench.floor import floor as bracket
 from schedgap.bench.floor import floor_lines, floor_over, over_lines
 from schedgap.bench.isolation.handle import prepare_spawner

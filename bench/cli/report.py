@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from schedgap.bench.cli.ending import NOTHING_MEASURED
 from schedgap.bench.cli.options import AsJson, Force
-from schedgap.bench.cli.show import show_results
+from schedgap.bench.cli.show import NOTHING_MEASURED, show_results
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.journal import gc_paused
 from schedgap.bench.report.history_page import write_history

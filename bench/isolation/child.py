@@ -26,13 +26,21 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NoReturn, Self
 
-from schedgap.bench.isolation.answer import MAX_POINTS, Failure, Report, pack, plain_number, plain_text
+from schedgap.bench.isolation.answer import (
+    MAX_POINTS,
+    UNDECLARED,
+    Failure,
+    Report,
+    Telling,
+    pack,
+    plain_number,
+    plain_text,
+)
 from schedgap.bench.isolation.clocks import Allowance, WallClock
 from schedgap.bench.isolation.confinement import Confinement
 from schedgap.bench.isolation.messages import Ending, Message, Request, loaded, send
 from schedgap.bench.isolation.processes import ProcessorClock, die_with_parent
 from schedgap.bench.isolation.supervise import MIB, supervise
-from schedgap.bench.isolation.telling import UNDECLARED, Telling
 from schedgap.bench.plugins.discover import import_plugins
 from schedgap.bench.programs.program import ProgramFailure, Terms, files_among
 from schedgap.bench.programs.run import ask, see_off

@@ -18,12 +18,19 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from schedgap.bench.isolation.answer import AnswerError, Failure, Report, certificate_of, unpack, unpack_solution
+from schedgap.bench.isolation.answer import (
+    UNDECLARED,
+    AnswerError,
+    Failure,
+    Report,
+    certificate_of,
+    unpack,
+    unpack_solution,
+)
 from schedgap.bench.isolation.confinement import LANDLOCK, MAY_WRITE
 from schedgap.bench.isolation.messages import Answer, Cause, Ending, Request
 from schedgap.bench.isolation.scratch import Scratch
 from schedgap.bench.isolation.supervise import MIB
-from schedgap.bench.isolation.telling import UNDECLARED
 from schedgap.bench.programs.program import signal_name
 from schedgap.bench.records.runs import ERRORS, FAILED, Limits, Measurement
 from schedgap.formulations.gap_split import split

@@ -22,10 +22,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from schedgap.bench.report.figures.drawing import LIGHT, NEUTRAL, SHAPES, add_legend, draw, mark
-from schedgap.bench.report.figures.timetables import draw_timetables
+from schedgap.bench.report.figures.packing import draw_timetables
 from schedgap.bench.report.page import Content, build_content, refuse_existing, write_whole
 from schedgap.bench.result import Drawing, GapResult, SuiteResult
-from schedgap.bench.statistics.maps import MethodMap
+from schedgap.bench.statistics.profiles import MethodMap
 from schedgap.bench.statistics.tables import measured, readable
 from schedgap.bench.suites.results import Results, read_hosts
 from schedgap.instances.errors import ReportError, did_you_mean

@@ -40,16 +40,20 @@ from schedgap.bench.report.drilldown import (
 from schedgap.bench.report.figures import build_figures
 from schedgap.bench.report.figures import drawing as palette
 from schedgap.bench.report.figures.drawing import DASHES, SHAPES, Figure, mark
-from schedgap.bench.report.figures.packing import FigurePacker, build_curve_figures, drawn_instances
+from schedgap.bench.report.figures.packing import (
+    FigurePacker,
+    Schedules,
+    build_curve_figures,
+    build_timetables,
+    drawn_instances,
+)
 from schedgap.bench.report.figures.selection import MAX_METHODS, Budget, Selection, clipped, select
 from schedgap.bench.report.figures.sweeps import build_sweeps
-from schedgap.bench.report.figures.timetables import Schedules, build_timetables
 from schedgap.bench.report.tables import Provenance, Table, build_provenance, build_table
 from schedgap.bench.statistics.headlines.gap import GAP
-from schedgap.bench.statistics.headlines.registry import find_headline
-from schedgap.bench.statistics.maps import MethodMap, build_maps
+from schedgap.bench.statistics.headlines.registry import find_headline, source_notes
 from schedgap.bench.statistics.measure_rows import is_prediction, measure_note
-from schedgap.bench.statistics.suite_names import source_notes
+from schedgap.bench.statistics.profiles import MethodMap, build_maps
 from schedgap.bench.statistics.summary import Best, Runs, best_of, summarise, told_apart, verified_objective
 from schedgap.bench.statistics.tables import measured, readable
 from schedgap.bench.suites.results import Results

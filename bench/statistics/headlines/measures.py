@@ -35,9 +35,8 @@ from schedgap.bench.statistics.headlines.headline import (
     times_of,
 )
 from schedgap.bench.statistics.measure_rows import figure, is_prediction, measure_note, predicting, predictions_of
-from schedgap.bench.statistics.paired import mean_interval
 from schedgap.bench.statistics.profiles import with_ratios
-from schedgap.bench.statistics.summary import Best, best_of, gaps, is_optimal, mean, verified_objective
+from schedgap.bench.statistics.summary import Best, best_of, gaps, is_optimal, mean, mean_interval, verified_objective
 from schedgap.bench.statistics.tables import NOTHING, measured, readable, seconds
 from schedgap.bench.suites.suite import Suite
 from schedgap.instances.family import FAMILIES, SIZE, Family, Scored, find_family

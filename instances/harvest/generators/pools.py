@@ -14,7 +14,7 @@ from schedgap.instances.harvest.generators.parameters import check_ranges, unusu
 from schedgap.instances.harvest.generators.replay import FreeCores, harvest_vms, regular_vms, spot_vms
 from schedgap.instances.harvest.generators.vms import MEMORY_MIB_PER_CORE, Vms
 from schedgap.instances.harvest.model import ALLOCATIONS, MAX_CORES
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed
 
 POOLS = ("harvest", "spot", "regular")
 # Of a regular core's price: spot VMs and harvest VMs' minimum size, such that harvest VMs are 4 times cheaper than regular

@@ -25,8 +25,7 @@ from schedgap.instances.harvest.generators.workloads import (
     named_workload,
 )
 from schedgap.instances.harvest.model import HarvestInstance
-from schedgap.instances.method import flattened
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed, flattened
 from schedgap.instances.units import DAY_S, HOUR_MS, SECOND_MS
 
 QUICK = Workload(jobs=5, tasks="2-8", interarrival_min=10.0)

@@ -28,8 +28,8 @@ from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, lock, loc
 from schedgap.instances.draws import lognormal
 from schedgap.instances.errors import InstanceError, did_you_mean
 from schedgap.instances.harvest.generators.vms import Batches, bootstrapped, drawn_batches
+from schedgap.instances.method import derived_seed
 from schedgap.instances.on_use import ModuleOnUse
-from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import DAY_S, HOUR_S, SECOND_MS
 
 Profiles = tuple[IntArray, IntArray, IntArray]

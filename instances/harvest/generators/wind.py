@@ -18,7 +18,7 @@ from schedgap.instances.draws import lognormal, shuffled
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.parameters import check_ranges, unusual
 from schedgap.instances.harvest.generators.replay import SERVER_CORES, FreeCores
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed
 from schedgap.instances.units import HOUR_MS
 
 LOGIT_MEAN, LOGIT_SIGMA = -1.49, 1.26

@@ -21,7 +21,7 @@ from schedgap.instances.harvest.generators.parameters import check_ranges, decim
 from schedgap.instances.harvest.generators.vms import Vms
 from schedgap.instances.harvest.model import NO_CHECKPOINTS
 from schedgap.instances.harvest.stability import total_cores
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed
 from schedgap.instances.units import HOUR_MS, MINUTE_MS, SECOND_MS
 
 # The prediction engine looks one day back (section 3.1.1).
