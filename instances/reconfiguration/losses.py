@@ -162,6 +162,8 @@ class _Cheapest:
         """
         own = self.catalogue.price[node2type]
         least, least_any = own.copy(), own.copy()
+        if not jobs.size:
+            return least, least_any
         order = np.lexsort((self.job2class[jobs], node[jobs]))
         nodes, classes = node[jobs][order], self.job2class[jobs][order]
         places, starts = np.unique(nodes, return_index=True)
