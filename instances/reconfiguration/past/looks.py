@@ -191,7 +191,7 @@ class _Walk(Generic[S]):
             other = a[done:stop] != new
             place = int(other.argmax())
             if other[place]:
-                lo, hi = np.searchsorted(self.old.passing, (begin + done, begin + stop)).tolist()
+                lo, hi = self.old.passing.searchsorted((begin + done, begin + stop)).tolist()
                 passing = self.old.passing[lo:hi] - (begin + done)
                 values = new[passing]
                 # What could end a value is no part of one.
@@ -201,13 +201,13 @@ class _Walk(Generic[S]):
                     done += place
                     break
             done, chunk = stop, min(4 * chunk, LAST_CHUNK)
-        return int(np.searchsorted(self.old.last, begin + done, side="right"))
+        return int(self.old.last.searchsorted(begin + done, side="right"))
 
     def _keep(self, i: int, j: int, at: int) -> int:
         """Take over the objects from i to j - 1, which the text has from a place on; return where they end in it."""
         begin, end = int(self.old.first[i]), int(self.old.last[j - 1])
         shift = at - begin
-        lo, hi = np.searchsorted(self.old.passing, (begin, end)).tolist()
+        lo, hi = self.old.passing.searchsorted((begin, end)).tolist()
         self._take(self.old.first[i:j] + shift, self.old.last[i:j] + shift, self.old.passing[lo:hi] + shift)
         self.keys += self.old.keys[i:j]
         return end + shift

@@ -212,9 +212,17 @@ def test_pools_and_volumes_are_looked_at_too(past):
         "metadata": {"name": "p"},
         "spec": {"template": {"spec": {"requirements": [wanted]}}},
     }
-    for at in (0, 300):
-        past.look(at, past.pod("a", "n1", start=-10), past.node("n1", labels={"karpenter.sh/nodepool": "p"}), pool)
-    assert past.read(node_groups="kept").catalogue.type_names == ("m",)
+    pool["metadata"]["creationTimestamp"] = past.stamp(-9999)
+    for beside in (True, False):
+        for at in (0, 300):
+            objects = [past.pod("a", "n1", start=-10), past.node("n1", labels={"karpenter.sh/nodepool": "p"})]
+            past.look(at, *objects, *[pool] * (not beside))
+        if beside:
+            # Without it, machines like the node and new groups can be had.
+            assert past.read(node_groups="kept").catalogue.type_names == ("m", "l")
+            path = past.look(0, pool, name="nodepools.json") / "nodepools.json"
+        assert past.read(node_groups="kept").catalogue.type_names == ("m",)
+        path.unlink(missing_ok=True)
 
 
 def test_files_that_are_none(past, tmp_path_factory):
