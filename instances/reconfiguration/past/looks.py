@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from msgspec import Raw, Struct
 
-from schedgap.instances.arrays import IntArray, ranges
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.kubernetes.objects import decode
 
@@ -111,10 +111,10 @@ def _address(buffer: bytes | Raw) -> int:
     return int(np.frombuffer(buffer, np.uint8).__array_interface__["data"][0])
 
 
-def _passing(text: bytes) -> IntArray:
-    """Return the places of the bytes that say nothing, in order."""
-    spans = np.array([match.span(1) for match in PASSING.finditer(text)], np.int64).reshape(-1, 2)
-    return ranges(spans[:, 0], spans[:, 1] - spans[:, 0])
+def _passing(text: bytes, at: int = 0) -> IntArray:
+    """Return the places of the bytes that say nothing, in order. at : where the text begins."""
+    spans = [match.span(1) for match in PASSING.finditer(text)]
+    return np.array([place for span in spans for place in range(at + span[0], at + span[1])], np.int64)
 
 
 class _Walk(Generic[S]):
@@ -184,19 +184,21 @@ class _Walk(Generic[S]):
         """Return the first object from i on that is not as the text has it from there on. O(bytes that are the same)."""
         begin = int(self.old.first[i])
         a, b = self.a[begin : int(self.old.last[-1])], self.b[at : self.end]
-        size, done, chunk = min(a.size, b.size), 0, FIRST_CHUNK
+        size, done, chunk, passing = min(a.size, b.size), 0, FIRST_CHUNK, self.old.passing
         while done < size:
             stop = min(done + chunk, size)
             new = b[done:stop]
             other = a[done:stop] != new
             place = int(other.argmax())
             if other[place]:
-                lo, hi = self.old.passing.searchsorted((begin + done, begin + stop)).tolist()
-                passing = self.old.passing[lo:hi] - (begin + done)
-                values = new[passing]
-                # What could end a value is no part of one.
-                other[passing] &= (values == QUOTE) | (values == BACKSLASH) | (values < SPACE)
-                place = int(other.argmax())
+                first = begin + done
+                lo = int(passing.searchsorted(first + place))
+                if lo < passing.size and passing[lo] == first + place:
+                    places = passing[lo : int(passing.searchsorted(begin + stop))] - first
+                    values = new[places]
+                    # What could end a value is no part of one.
+                    other[places] &= (values == QUOTE) | (values == BACKSLASH) | (values < SPACE)
+                    place = int(other.argmax())
                 if other[place]:
                     done += place
                     break
@@ -213,7 +215,7 @@ class _Walk(Generic[S]):
         return end + shift
 
     def _add(self, seen: S, at: int, stop: int) -> None:
-        self._take(np.array([at]), np.array([stop]), _passing(self.text[at:stop]) + at)
+        self._take(np.array([at]), np.array([stop]), _passing(self.text[at:stop], at))
         self.keys.append(seen.key)
         self.come.append(seen)
 
