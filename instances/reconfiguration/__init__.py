@@ -9,6 +9,7 @@ from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInst
 from schedgap.instances.reconfiguration.past import kubernetes
 from schedgap.instances.reconfiguration.readers import eva_csv, openb, slurm
 from schedgap.instances.reconfiguration.verify import verify
+from schedgap.instances.reconfiguration.weeks import cluster_week
 
 RECONFIGURATION = register_family(
     Family(
@@ -22,7 +23,7 @@ RECONFIGURATION = register_family(
         write_solution=write_solution,
         objective_scale=1_000_000,
         objective_unit="$",
-        generators={"eva-synthetic": eva_synthetic, "alibaba-like": alibaba_like},
+        generators={"eva-synthetic": eva_synthetic, "alibaba-like": alibaba_like, "cluster-week": cluster_week},
         importers={"openb": openb, "eva-csv": eva_csv, "slurm": slurm, "kubernetes": kubernetes},
         shrink=shrink,
         measures=measures,
@@ -40,6 +41,7 @@ __all__ = [
     "ReconfigurationInstance",
     "ReconfigurationSchedule",
     "alibaba_like",
+    "cluster_week",
     "eva_csv",
     "eva_synthetic",
     "kubernetes",
