@@ -21,6 +21,8 @@ from schedgap.instances.provisioning.readers.kubernetes.objects import decode
 
 # Values that say nothing of an object: its version, and when its node was last heard of.
 PASSING = re.compile(rb'"(?:resourceVersion|lastHeartbeatTime)": ?"([^"\\]*)"')
+# Where the first object begins, within so many bytes.
+ITEMS, MOST_HEAD = re.compile(rb'"items": ?\[\s*'), 4096
 FIRST_CHUNK, LAST_CHUNK = 2**12, 2**21
 # So many objects that are gone in a row are found by their key, and so many ends of one object are tried.
 MOST_GONE, MOST_ENDS = 4096, 64
@@ -124,9 +126,12 @@ class _Walk(Generic[S]):
         self.old, self.text, self.read = before, text, read
         self.a, self.b = np.frombuffer(before.text, np.uint8), np.frombuffer(text, np.uint8)
         self.known = set(before.keys)
-        begin, size = int(before.first[0]), len(before.text) - int(before.last[-1])
-        self.end = len(text) - size
-        self.is_alike = text[:begin] == before.text[:begin] and text[self.end :] == before.text[-size:]
+        size = len(before.text) - int(before.last[-1])
+        head = ITEMS.search(text, 0, MOST_HEAD)
+        self.begin, self.end = head.end() if head is not None else len(text), len(text) - size
+        # A list has a version, too.
+        heads = (PASSING.sub(b"", each) for each in (text[: self.begin], before.text[: int(before.first[0])]))
+        self.is_alike = next(heads) == next(heads) and text[self.end :] == before.text[-size:]
         self.between = before.text[int(before.last[0]) : int(before.first[1])]
         self.firsts: list[IntArray] = []
         self.lasts: list[IntArray] = []
@@ -138,7 +143,7 @@ class _Walk(Generic[S]):
     def look(self) -> Look[S] | None:
         """Return the look, None where the text must be read as a whole."""
         keys, between, number = self.old.keys, self.between, len(self.old.keys)
-        i, at = 0, int(self.old.first[0])
+        i, at = 0, self.begin
         if not self.is_alike or at >= self.end:
             return None
         while True:
