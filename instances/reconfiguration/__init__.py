@@ -6,6 +6,7 @@ from schedgap.instances.reconfiguration.files import read_instance, read_solutio
 from schedgap.instances.reconfiguration.generators import alibaba_like, eva_synthetic
 from schedgap.instances.reconfiguration.measures import measures, picture
 from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance, ReconfigurationSchedule, shrink
+from schedgap.instances.reconfiguration.past import kubernetes
 from schedgap.instances.reconfiguration.readers import eva_csv, openb, slurm
 from schedgap.instances.reconfiguration.verify import verify
 
@@ -22,7 +23,7 @@ RECONFIGURATION = register_family(
         objective_scale=1_000_000,
         objective_unit="$",
         generators={"eva-synthetic": eva_synthetic, "alibaba-like": alibaba_like},
-        importers={"openb": openb, "eva-csv": eva_csv, "slurm": slurm},
+        importers={"openb": openb, "eva-csv": eva_csv, "slurm": slurm, "kubernetes": kubernetes},
         shrink=shrink,
         measures=measures,
         picture=picture,
@@ -41,6 +42,7 @@ __all__ = [
     "alibaba_like",
     "eva_csv",
     "eva_synthetic",
+    "kubernetes",
     "measures",
     "openb",
     "picture",

@@ -25,7 +25,7 @@ from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
 from schedgap.instances.provisioning.readers.kubernetes.cluster import Assembly, Terms, assembled
 from schedgap.instances.provisioning.readers.kubernetes.nodes import Held
-from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Pod
+from schedgap.instances.provisioning.readers.kubernetes.objects import Annotations, Node, Pod
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, State, gathered, leave_out
 from schedgap.instances.provisioning.readers.quantities import listed
 from schedgap.instances.provisioning.running import Running
@@ -72,7 +72,7 @@ class History:
     """A cluster's past.
 
     looks : the moments at which the whole cluster was seen, in order; empty where only births and ends are known.
-    others : NodePools, PVCs, PVs, PodDisruptionBudgets, as `read_objects` yields them: place, kind and object.
+    others : NodePools, PVCs, PVs, PodDisruptionBudgets, and what is malformed, as `read_objects` yields them.
     start_s, end_s : the window: nothing counts before or after it. sentences : what could not be seen.
     """
 
@@ -81,7 +81,7 @@ class History:
     start_s: int
     end_s: int
     looks: tuple[int, ...] = ()
-    others: list[tuple[str, str, Struct]] = field(default_factory=list)
+    others: list[tuple[str, str, Struct | InstanceError]] = field(default_factory=list)
     sentences: list[str] = field(default_factory=list)
 
 
@@ -98,6 +98,7 @@ def numbered(names: Iterable[str]) -> list[str]:
 # Seconds between plans where no look tells them, the least, and until a node is ready where no node shows it.
 PERIOD_S, LEAST_PERIOD_S, BOOT_S = 300, 60, 60
 WORKLOAD = "pod"
+NO_NOTES = Annotations()
 
 
 def instance_of(
@@ -262,7 +263,8 @@ def _union(history: History, pods: Sequence[PodLife]) -> tuple[State, list[PodGr
     Names that come twice are told apart, and a pod that came with a node twice counts once.
     """
     groups: list[PodGroup | None] = [None] * len(pods)
-    at = -1
+    # A pod whose parts are the very objects of another is of its group.
+    alike, repeated, at = dict[object, int](), list[tuple[int, int]](), -1
 
     def objects() -> Iterator[tuple[str, str, Struct | InstanceError]]:
         nonlocal at
@@ -273,6 +275,9 @@ def _union(history: History, pods: Sequence[PodLife]) -> tuple[State, list[PodGr
         static: set[str] = set()
         titles = numbered(life.name for life in pods)
         for number, (life, title) in enumerate(zip(pods, titles, strict=True)):
+            if (mark := _mark(life)) is not None and (same := alike.setdefault(mark, number)) != number:
+                repeated.append((number, same))
+                continue
             at, pod, name = number, life.pod, title.rpartition("/")[2]
             if pod.metadata.annotations is not None and pod.metadata.annotations.mirror is not None:
                 # Named after its node, as that is called here.
@@ -288,8 +293,33 @@ def _union(history: History, pods: Sequence[PodLife]) -> tuple[State, list[PodGr
         groups[at] = group
 
     state = gathered(objects(), watch)
+    for number, same in repeated:
+        if (group := groups[same]) is not None:
+            groups[number] = group
+            group.on[pods[number].node] = group.on.get(pods[number].node, 0) + 1
+            for kind in group.key.parts.relaxed:
+                state.report.relaxed[kind][group.name] += 1
     leave_out(state)
     return state, groups
+
+
+def _mark(life: PodLife) -> object:
+    """Return what only pods of one group have in common, None of a pod that may be one of its own."""
+    meta, spec = life.pod.metadata, life.pod.spec
+    if not any(owner.controller and owner.kind not in ("DaemonSet", "Node") for owner in meta.owner_references):
+        return None
+    if spec.volumes or (meta.annotations or NO_NOTES) != NO_NOTES or b"matchFields" in bytes(spec.affinity):
+        return None
+    parts: tuple[object, ...] = (
+        meta.labels,
+        meta.owner_references,
+        life.pod.status,
+        spec.containers,
+        spec.init_containers,
+        spec.overhead,
+    )
+    parts += (spec.resources, spec.node_selector, spec.affinity, spec.tolerations, spec.topology_spread_constraints)
+    return (meta.namespace, spec.host_network, *map(id, (*parts, spec.resource_claims)))
 
 
 def _stays(pods: Sequence[PodLife], groups: Sequence[PodGroup | None], state: State, grid: _Grid) -> _Stays:
@@ -341,7 +371,7 @@ def _classes(made: Assembly, state: State, stays: _Stays) -> tuple[_Stays, IntAr
 
     Where pods of a group on a node are of several classes, each pod is of the first that has a place free.
     """
-    keys, names, found = list(state.groups), list(state.nodes), made.classes_on()
+    keys, names, found = [id(group.key) for group in state.groups.values()], list(state.nodes), made.classes_on()
     pairs, which = np.unique(stays.group * len(names) + stays.node, return_inverse=True)
     places = [found[keys[pair // len(names)], names[pair % len(names)]] for pair in pairs.tolist()]
     job2class: IntArray = np.array([some[0][0] if some else -1 for some in places], np.int64)[which]

@@ -37,7 +37,6 @@ from schedgap.instances.provisioning.readers.kubernetes.objects import Expressio
 from schedgap.instances.provisioning.readers.kubernetes.offers import Market, Offer, admissions, uncovered
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.kubernetes.state import (
-    GroupKey,
     PodGroup,
     Report,
     State,
@@ -369,13 +368,16 @@ class Assembly:
             notes=(sentence, *self.report.notes()),
         )
 
-    def classes_on(self) -> defaultdict[tuple[GroupKey, str], list[tuple[int, int]]]:
-        """Return the classes that the pods of a group on a node are of, and how many of each, those kept apart first."""
-        found: defaultdict[tuple[GroupKey, str], list[tuple[int, int]]] = defaultdict(list)
+    def classes_on(self) -> defaultdict[tuple[int, str], list[tuple[int, int]]]:
+        """Return the classes that the pods of a group on a node are of, and how many of each, those kept apart first.
+
+        Groups go by the identity of their key, which parts of them share.
+        """
+        found: defaultdict[tuple[int, str], list[tuple[int, int]]] = defaultdict(list)
         for c in sorted(range(len(self.members)), key=lambda c: not self.alone[c]):
             for group in self.members[c]:
                 for node, number in group.on.items():
-                    found[group.key, node].append((c, number))
+                    found[id(group.key), node].append((c, number))
         return found
 
     def _types(self, capacities: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from datetime import UTC, datetime
 
@@ -9,6 +10,7 @@ import msgspec
 import pytest
 
 from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Pod
+from schedgap.instances.reconfiguration.past import kubernetes
 from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife, instance_of
 
 # 2026-11-21, 10:00 UTC: a whole number of hours.
@@ -90,6 +92,19 @@ class Tools:
         made = msgspec.json.decode(json.dumps(document), type=Node)
         ready_s = None if ready is None else START + ready
         return NodeLife(name or made.metadata.name, made, START + first, START + last, ready_s)
+
+    def look(self, seconds, *objects, name=None, gz=False, indent=None, folder=None):
+        """Write what kubectl prints at so many seconds since the start, and return the folder."""
+        folder = folder or self.folder / "looks"
+        folder.mkdir(exist_ok=True)
+        document = {"apiVersion": "v1", "items": list(objects), "kind": "List", "metadata": {"resourceVersion": ""}}
+        text = json.dumps(document, indent=indent, separators=None if indent else (",", ":")).encode()
+        path = folder / (name or f"look-{stamp(seconds).replace(':', '-')}.json{'.gz' * gz}")
+        path.write_bytes(gzip.compress(text) if gz else text)
+        return folder
+
+    def read(self, *paths, **parameters):
+        return kubernetes(*paths or (self.folder / "looks",), catalogue=str(self.catalogue), **parameters)
 
     def history(self, pods, nodes, end=3600, looks=300, **more):
         times = tuple(range(START, START + end + 1, looks)) if looks else ()
