@@ -36,7 +36,9 @@ class Cluster:
     """How instances of a family can be the state of a running cluster.
 
     price_now : what runs costs, in the unit of the objective; None where nothing runs. pending : tasks that run nowhere.
-    most_moves : how many tasks may move; None for any number. with_moves : the instance in which at most so many may.
+    most_disruption : how much disruption there may be, in 1 / `disruption_scale` of what a task counts that nobody says more
+    of; None for any. with_disruption : the instance in which so much may be. whole_disruption : if all that runs had to go.
+    disrupted : by a solution; None where nothing runs. counts_moves : whether that is the number of tasks that move.
     machines_now, machines_of : how many of each type run, and are in a solution. moved : tasks that a solution moves; None
     where nothing runs. folded : the same counts by type with those that differ by node only as one. shortage : what is
     proven to be missing. drain : steps from what runs to a solution, as JSON has them. write_plan : writes a solution with
@@ -45,8 +47,11 @@ class Cluster:
 
     price_now: Callable[[Any], int | None]
     pending: Callable[[Any], int]
-    most_moves: Callable[[Any], int | None]
-    with_moves: Callable[[Any, int | None], Any]
+    most_disruption: Callable[[Any], int | None]
+    with_disruption: Callable[[Any, int | None], Any]
+    whole_disruption: Callable[[Any], int]
+    disrupted: Callable[[Any, Any], int | None]
+    counts_moves: Callable[[Any], bool]
     machines_now: Callable[[Any], dict[str, int]]
     machines_of: Callable[[Any, Any], dict[str, int]]
     moved: Callable[[Any, Any], int | None]
@@ -55,6 +60,7 @@ class Cluster:
     drain: Callable[[Any, Any], list[dict[str, Any]]]
     write_plan: Callable[[Any, Any, list[dict[str, Any]], Path], None]
     plan_remarks: Callable[[Any, Any], tuple[str, ...]]
+    disruption_scale: int
 
 
 @dataclass(frozen=True, slots=True)

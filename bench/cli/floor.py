@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,9 +38,14 @@ def floor(
     time: Annotated[
         float, typer.Option("--time", min=0, max=MAX_TIME_LIMIT_S, help="Seconds for the plan; half for other points.")
     ] = 60.0,
-    moves: Annotated[
-        int | None,
-        typer.Option("--moves", min=0, help="So many tasks may move; by default as the file says, else any number."),
+    disruption: Annotated[
+        float | None,
+        typer.Option(
+            "--disruption",
+            "--moves",
+            min=0,
+            help="So much may be disrupted, in tasks that move; by default as the file says, else any.",
+        ),
     ] = None,
     catalogue: Annotated[
         Path | None, typer.Option("--catalogue", help="Price list; STATE then is a Kubernetes cluster.")
@@ -49,7 +56,7 @@ def floor(
             "--set", help="parameter=value of the reader of clusters (`schedgap list instances --long`); repeatable."
         ),
     ] = None,
-    front: Annotated[bool, typer.Option(help="Look at other limits on moves, too.")] = True,
+    front: Annotated[bool, typer.Option(help="Look at other limits on disruption, too.")] = True,
     memory: Memory = None,
     jobs: Jobs = None,
     out: Annotated[
@@ -74,7 +81,7 @@ def floor(
             instance,
             family=family,
             time_limit_s=time,
-            max_moves=moves,
+            max_disruption=None if disruption is None else floored(disruption, family),
             front=front,
             jobs=jobs,
             memory_mib=memory,
@@ -82,6 +89,12 @@ def floor(
         )
     _answer(found, out, as_json=as_json)
     raise typer.Exit(exit_code(found))
+
+
+def floored(disruption: float, family: str) -> int:
+    """Return an amount of disruption in the units of a family's clusters, rounded down."""
+    cluster = find_family(family).cluster
+    return int(disruption) if cluster is None else math.floor(Fraction(disruption) * cluster.disruption_scale)
 
 
 def _answer(found: Floor, out: Path | None, *, as_json: bool) -> None:

@@ -13,7 +13,7 @@ MOST_ROWS, MOST_NOTES, MOST_STEPS, MOST_PLACES = 20, 12, 3, 2
 
 
 def floor_lines(found: Floor) -> list[str]:
-    """Return what a cluster pays, what nobody can pay less than, the plan, its machines, and price against moves.
+    """Return what a cluster pays, what nobody can pay less than, the plan, its machines, and price against disruption.
 
     Sentences and tables fit the terminal.
     """
@@ -63,8 +63,10 @@ def _lines(found: Floor) -> list[str]:
     if found.shortage is not None:
         return [_title(found), *_now(found), *found.shortage.sentences[: 1 + MOST_NOTES]]
     chosen = found.chosen
-    limit = "" if chosen.max_moves is None else f" of at most {chosen.max_moves}"
+    limit = "" if chosen.max_disruption is None else f" of at most {_limit(found, chosen)}"
     moved = "" if chosen.moves is None else f", {chosen.moves}{limit} tasks move"
+    if chosen.moves is not None and not found.counts_moves:
+        moved = f", {chosen.moves} tasks move, disruption {_tasks(found, chosen.disruption)}{limit}"
     lines = [
         _title(found),
         *_now(found),
@@ -104,25 +106,32 @@ def _machines(before: dict[str, int], after: dict[str, int]) -> list[str]:
 
 def _front(found: Floor) -> list[str]:
     heads = [
-        Head("may move"),
+        Head("disruption up to"),
         Head(f"best plan ({found.unit})"),
         Head(f"floor ({found.unit})"),
         Head("gap (%)", 1),
+        Head("disruption", 2),
         Head("moves", 2),
     ]
     rows = [
         (
-            _limit(point),
+            _limit(found, point),
             *(_price(found, point.price), _price(found, point.floor), in_percent(point.gap)),
+            _tasks(found, point.disruption),
             NOTHING if point.moves is None else str(point.moves),
         )
         for point in found.front
     ]
-    return ["", *table_lines("Price against moves", heads, rows)]
+    return ["", *table_lines("Price against disruption, in tasks", heads, rows)]
 
 
-def _limit(point: Point) -> str:
-    return "any" if point.max_moves is None else str(point.max_moves)
+def _limit(found: Floor, point: Point) -> str:
+    return "any" if point.max_disruption is None else _tasks(found, point.max_disruption)
+
+
+def _tasks(found: Floor, disruption: int | None) -> str:
+    tasks = found.in_tasks(disruption)
+    return NOTHING if tasks is None else f"{tasks:,.10g}"
 
 
 def _steps(found: Floor) -> list[str]:
@@ -146,7 +155,7 @@ def _whys(found: Floor) -> list[str]:
     none = [] if found.shortage else [point for point in found.front if point.plan is None and point.why]
     told = []
     for why, points in groupby(none, key=lambda point: point.why):
-        told.append(f"No plan if {' or '.join(map(_limit, points))} may move: {why}.")
+        told.append(f"No plan with a disruption up to {' or '.join(_limit(found, p) for p in points)}: {why}.")
     return told
 
 

@@ -1,4 +1,4 @@
-"""The price of a cluster against the tasks that may move, and its machines before and after, as one SVG."""
+"""The price of a cluster against how much may be disrupted, and its machines before and after, as one SVG."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def floor_svg(found: Floor) -> bytes:
 
 def _front(axes: Axes, found: Floor) -> None:
     scale = found.family.objective_scale
-    most = found.instance.num_tasks - found.pending
-    x = [most if point.max_moves is None else point.max_moves for point in found.front]
+    most = found.whole_disruption
+    x = [found.in_tasks(most if point.max_disruption is None else point.max_disruption) for point in found.front]
     # Between two limits the plan of the lower one is known, and the floor of the higher one.
     lines: tuple[tuple[str, Literal["pre", "post"], list[int | None], str], ...] = (
         ("best plan", "post", [point.price for point in found.front], PLAN),
@@ -52,7 +52,7 @@ def _front(axes: Axes, found: Floor) -> None:
             axes.step(*zip(*known, strict=True), where=where, color=colour, label=name, marker="o", markersize=3)
     if found.price_now is not None:
         axes.axhline(found.price_now / scale, color=NOW, linewidth=0.9, linestyle="--", label="now")
-    axes.set_xlabel("tasks that may move")
+    axes.set_xlabel("disruption: tasks that may move" if found.counts_moves else "disruption that may be (tasks)")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel(f"price ({found.unit})")
     axes.set_ylim(bottom=0)

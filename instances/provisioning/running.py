@@ -1,6 +1,6 @@
 """Machines that run already, and what is on each: the state from which tasks move; and what contradicts an instance.
 
-The checks are of stocks, fees, running machines and limits on moves, and of tasks that fit nowhere.
+The checks are of stocks, fees, running machines and limits on disruption, and of tasks that fit nowhere.
 
 Which of the running machines controllers may give back: pools with budgets, and what keeps single machines.
 
@@ -23,6 +23,16 @@ from schedgap.instances.provisioning.windows import Window
 from schedgap.instances.units import DOLLAR, shown_amount
 
 ANY_NUMBER = -1
+# Disruption is counted in such parts of what a task counts of which nobody says more: Karpenter's weights are whole numbers of
+# them.
+ONE_TASK = 2**27
+# More for one task or machine than anybody asks for; sums stay within 62 bits.
+MOST_DISRUPTION = 1000 * ONE_TASK
+
+
+def shown_disruption(amount: int) -> str:
+    """Return an amount of disruption in tasks, as people write it: `12`, `1.5`."""
+    return f"{amount / ONE_TASK:.10g}" if amount % ONE_TASK else str(amount // ONE_TASK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,7 @@ class Running:
     whole, reserved : (E, R) int64, what a machine has of each resource in all, and what is taken of it that is no task
     (DaemonSets); None where that is its capacity, and nothing. disruption : which of them controllers may give back. The
     rules of real clusters look at these three, no plan is bound by them.
+    node_disruption : (E,) int64, in 1 / `ONE_TASK`, what it counts as disruption that a machine is not kept; None for nothing.
     restraints : tasks that should not all move; no part of the digest.
 
     Raises `InstanceError` where these do not fit together.
@@ -60,11 +71,16 @@ class Running:
     whole: IntArray | None = None
     reserved: IntArray | None = None
     disruption: Disruption | None = None
+    node_disruption: IntArray | None = None
     restraints: tuple[Restraint, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
         optional = [key for key in ("whole", "reserved") if getattr(self, key) is not None]
+        if self.node_disruption is not None:
+            lock(self, ("node_disruption",))
+            if not self.node_disruption.any():
+                object.__setattr__(self, "node_disruption", None)
         lock(self, ("machine_type", "indptr", "task_class", "count", *optional))
         size, entries = len(self.names), self.task_class.shape[0]
         if (
@@ -97,6 +113,12 @@ class Running:
                     f"'{key}' of the running machines has shape {values.shape} and least value {values.min(initial=0)}; "
                     f"give {self.size} rows that are not negative."
                 )
+        cost = self.node_disruption
+        if cost is not None and (cost.shape != (self.size,) or cost.min() < 0 or cost.max() > MOST_DISRUPTION):
+            raise InstanceError(
+                f"'node_disruption' of the running machines has shape {cost.shape} and values {cost.min() / ONE_TASK:g} to "
+                f"{cost.max() / ONE_TASK:g}; give {self.size}, from 0 to {MOST_DISRUPTION // ONE_TASK}."
+            )
         if self.disruption is not None and {self.disruption.pool.size, self.disruption.marks.size} != {self.size}:
             raise InstanceError(
                 f"the pools and marks of running machines are of {self.disruption.pool.size} and "
@@ -155,6 +177,7 @@ class Running:
             ("whole", self.whole, (self.whole,)),
             ("reserved", self.reserved, (self.reserved,)),
             ("disruption", self.disruption, self.disruption.hashed() if self.disruption is not None else ()),
+            ("node_disruption", self.node_disruption, (self.node_disruption,)),
         )
         more = [part for key, value, content in given if value is not None for part in (key, *content)]
         return (self.names, self.machine_type, self.indptr, self.task_class, self.count, *more)
@@ -164,17 +187,25 @@ def optional_content(
     stock: IntArray | None,
     fee: IntArray | None,
     running: Running | None,
-    max_moves: int | None,
+    max_disruption: int | None,
     per_machine: IntArray | None = None,
+    disruption: IntArray | None = None,
 ) -> list[object]:
-    """Return what a digest has of what only some instances say: the digest of the others is as it was before there was any."""
+    """Return what a digest has of what only some instances say: the digest of the others is as it was before there was any.
+
+    A limit on disruption that counts moves is what it was when it was one on moves.
+    """
     parts = running.hashed() if running is not None else ()
+    counts_moves = disruption is None and (running is None or running.node_disruption is None)
+    most = 0 if max_disruption is None else max_disruption
+    limit = ("max_moves", most // ONE_TASK) if counts_moves else ("max_disruption", most)
     given = (
         ("stock", stock, (stock,)),
         ("fee", fee, (fee,)),
         ("running", running, parts),
-        ("max_moves", max_moves, (max_moves,)),
+        (limit[0], max_disruption, limit[1:]),
         ("per_machine", per_machine, (per_machine,)),
+        ("disruption", disruption, (disruption,)),
     )
     return [part for key, value, content in given if value is not None for part in (key, *content)]
 
@@ -201,7 +232,7 @@ def check_offer(
 def check_running(
     name: str,
     running: Running | None,
-    max_moves: int | None,
+    max_disruption: int | None,
     type_names: tuple[str, ...],
     stock: IntArray | None,
     counts: IntArray,
@@ -210,17 +241,18 @@ def check_running(
 ) -> None:
     """Refuse running machines of unknown types, more than the stock has, and more tasks on them than there are.
 
-    Refuse, too, a limit on moves that is negative, or where nothing runs. what : the machines' content is counted by.
+    Refuse, too, a limit on disruption that is negative, or where nothing runs. what : the machines' content is counted by.
 
     Raises
     ------
     InstanceError
         naming the type or class, both values, and the way out.
     """
-    if max_moves is not None and running is None:
-        raise InstanceError(f"{name}: max_moves is {max_moves}, but no machine runs; give `running`.")
-    if max_moves is not None and max_moves < 0:
-        raise InstanceError(f"{name}: max_moves is {max_moves}; give 0 or more, or leave it out.")
+    shown = None if max_disruption is None else f"{name}: max_disruption is {shown_disruption(max_disruption)}"
+    if shown is not None and running is None:
+        raise InstanceError(f"{shown}, but no machine runs; give `running`.")
+    if max_disruption is not None and max_disruption < 0:
+        raise InstanceError(f"{shown}; give 0 or more, or leave it out.")
     if running is None:
         return
     for kind, values, stop in (
@@ -370,8 +402,10 @@ class Pool:
             (b.nodes, b.is_percent, b.reasons, *((b.window.cron, b.window.duration_s) if b.window else ()))
             for b in self.budgets
         ]
-        more = (self.balanced, self.consolidate_after_s)
-        return (self.name, self.only_empty, budgets, *(more if more != (False, 0) else ()))
+        more = ["balanced"] * self.balanced + ["consolidate_after_s", self.consolidate_after_s] * (
+            self.consolidate_after_s != 0
+        )
+        return (self.name, self.only_empty, budgets, *more)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,11 +8,14 @@ from typing import Annotated, Any, Literal, NotRequired
 import numpy as np
 from pydantic import Field as Constraint
 
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.documents import Amount, Count, Custom, Given, Index, Place, list_of, record
 from schedgap.instances.documents.json_files import from_units, to_units
+from schedgap.instances.errors import SchedgapError
 from schedgap.instances.provisioning.running import (
     MARKS,
     NEVER,
+    ONE_TASK,
     REASONS,
     UNMANAGED,
     Budget,
@@ -54,8 +57,27 @@ EACH = {
 }
 DISRUPTION = record("Disruption", ALL)
 PLAIN = {"name": str, "type": str, "counts": dict[str, Count]}
-# What a machine has in all, and what is taken of it beside tasks.
-MORE = {"whole": NotRequired[list[Amount]], "reserved": NotRequired[list[Amount]]} | EACH
+# What a machine has in all, and what is taken of it beside tasks; what it counts as disruption that it goes.
+MORE = {
+    "whole": NotRequired[list[Amount]],
+    "reserved": NotRequired[list[Amount]],
+    "node_disruption": NotRequired[Amount],
+} | EACH
+
+
+def from_tasks(
+    values: Sequence[float], what: str, error: type[SchedgapError], names: Sequence[Sequence[str]]
+) -> IntArray:
+    """Convert amounts of disruption to 1 / `ONE_TASK`, to the nearest; those that are whole numbers of it exactly.
+
+    Raises
+    ------
+    SchedgapError
+        of the class `error` if one is no number, or too large to be exact.
+    """
+    numbers = np.array(values, np.float64)
+    finite = np.where(np.isfinite(numbers), np.rint(np.clip(numbers, -1, 2**53) * ONE_TASK) / ONE_TASK, numbers)
+    return to_units(finite, ONE_TASK, what, error, names)
 
 
 def running_machines(what: str, names: Callable[[Any], Sequence[str]], *, disruption: bool = False) -> Custom:
@@ -123,6 +145,10 @@ def _read_more(document: Given, place: Place, type2index: dict[str, int]) -> dic
             )
         titles = [machine["name"] for machine in machines], resources
         more[key] = to_units(rows, resource_scales(resources), f"running.{key}", place.error, titles)
+    costs = [machine.get("node_disruption", 0) for machine in machines]
+    if any(costs):
+        named = ([machine["name"] for machine in machines],)
+        more["node_disruption"] = from_tasks(costs, "running.node_disruption", place.error, named)
     if "disruption" in document or any(key in machine for machine in machines for key in EACH):
         more["disruption"] = read_disruption(document.get("disruption", {}), machines, place, type2index)
     return more
@@ -176,6 +202,9 @@ def _write_more(instance: Any, machines: Sequence[dict[str, Any]]) -> dict[str, 
         values = getattr(running, key)
         for machine, row in zip(machines, [] if values is None else values.tolist(), strict=values is not None):
             machine[key] = [from_units(value, scale) for value, scale in zip(row, scales, strict=True)]
+    costs = [] if running.node_disruption is None else running.node_disruption.tolist()
+    for machine, cost in zip(machines, costs, strict=bool(costs)):
+        machine |= {"node_disruption": from_units(cost, ONE_TASK)} if cost else {}
     if running.disruption is None:
         return {}
     rows, given = written_disruption(running.disruption, instance.type_names)

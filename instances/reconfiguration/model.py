@@ -284,7 +284,7 @@ class ReconfigurationInstance(InstanceModel):
         if (running := self.catalogue.running) is not None:
             raise InstanceError(
                 f"{self.name}: the catalogue has {len(running.names)} running machines, with tasks of classes on them; give "
-                "`running` with tasks of jobs to the instance itself, and no `max_moves`."
+                "`running` with tasks of jobs to the instance itself, and no `max_disruption`."
             )
 
     def _check_jobs(self) -> None:

@@ -26,6 +26,7 @@ from schedgap.instances.provisioning import (
 )
 from schedgap.instances.provisioning.model import shrink
 from schedgap.instances.provisioning.moves import features
+from schedgap.instances.provisioning.running import ONE_TASK
 
 SMALL, LARGE = 0, 1
 
@@ -60,9 +61,9 @@ def test_moves_are_the_tasks_that_leave_a_running_machine():
     assert verify(instance, plan) == 390_000
     assert moves(instance, plan) == 1
     assert moves(instance, replace(plan, keeps=None)) == 5
-    assert verify(instance.replace(max_moves=1), plan) == 390_000
+    assert verify(instance.replace(max_disruption=ONE_TASK), plan) == 390_000
     with pytest.raises(VerifyError, match="1 tasks leave their machines, at most 0 may"):
-        verify(instance.replace(max_moves=0), plan)
+        verify(instance.replace(max_disruption=0), plan)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +100,8 @@ def test_stock_limits_the_machines_of_a_type():
         ({"stock": [1, -1]}, "2 machines of type small run, its count is 1"),
         ({"stock": [-2, 0]}, "small has count -2"),
         ({"fee": [200_000, 0]}, "small has a fee of 0.2 within a price of 0.1"),
-        ({"max_moves": -1}, "max_moves is -1"),
-        ({"running": None, "max_moves": 1}, "no machine runs"),
+        ({"max_disruption": -ONE_TASK}, "max_disruption is -1"),
+        ({"running": None, "max_disruption": ONE_TASK}, "no machine runs"),
         ({"counts": [2, 2, 1]}, "3 tasks of web are on running machines, the instance has 2"),
     ],
 )
@@ -123,8 +124,8 @@ def test_features_and_digest_tell_instances_apart():
     assert features(plain) == frozenset()
     assert features(cluster()) == frozenset()
     assert features(cluster(stock=[-1, 5])) == {"stock"}
-    assert features(cluster(max_moves=3, stock=[-1, -1])) == {"moves"}
-    kinds = (plain, cluster(), cluster(max_moves=3), cluster(stock=[-1, 5]), cluster(fee=[1, 1]))
+    assert features(cluster(max_disruption=3 * ONE_TASK, stock=[-1, -1])) == {"disruption"}
+    kinds = (plain, cluster(), cluster(max_disruption=3 * ONE_TASK), cluster(stock=[-1, 5]), cluster(fee=[1, 1]))
     assert len({each.digest for each in kinds}) == len(kinds)
     assert plain.replace(notes=("read",)).digest == plain.digest
 
@@ -132,12 +133,12 @@ def test_features_and_digest_tell_instances_apart():
 def test_equal_classes_merge_unless_moves_are_limited():
     twins = cluster(demand=[[[1000], [1000], [3000]]])
     assert merge_equal_classes(twins).instance.num_classes == 2
-    assert merge_equal_classes(twins.replace(max_moves=1)).instance.num_classes == 3
+    assert merge_equal_classes(twins.replace(max_disruption=ONE_TASK)).instance.num_classes == 3
 
 
 def test_shrinking_keeps_what_runs_consistent():
     running = Running.from_contents(("a",), [LARGE], [[5, 1, 0]])
-    small = shrink(cluster(counts=[5, 2, 1], running=running, max_moves=1))
+    small = shrink(cluster(counts=[5, 2, 1], running=running, max_disruption=ONE_TASK))
     assert small.running.contents(3).tolist() == [[2, 1, 0]]
 
 
@@ -173,7 +174,7 @@ def test_keeping_leaves_as_many_tasks_as_any_matching_would(data):
 
 
 def test_files_keep_stocks_fees_running_machines_and_what_is_kept(tmp_path):
-    instance = cluster(stock=[4, -1], fee=[10_000, 0], max_moves=2, usual_tasks=(("small", 29),))
+    instance = cluster(stock=[4, -1], fee=[10_000, 0], max_disruption=2 * ONE_TASK, usual_tasks=(("small", 29),))
     write_instance(instance, tmp_path / "i.json")
     document = json.loads((tmp_path / "i.json").read_text())
     assert document["machine_types"][0] | {"price": 0.09, "fee": 0.01, "count": 4} == document["machine_types"][0]
