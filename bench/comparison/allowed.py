@@ -6,11 +6,12 @@ A file of accepted regressions, `gate-accepted.toml`, says of each what, why, by
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -19,9 +20,6 @@ from schedgap.bench.suites.collection import STRICT, Allowed
 from schedgap.instances.documents.json_files import first_problem
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import SuiteError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 ACCEPTED = Path("gate-accepted.toml")
 

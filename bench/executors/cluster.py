@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from schedgap.bench.executors.execute import Executor, Performed, Setting, Task, Undone, close_pools, perform
+from schedgap.bench.isolation.handle import end_spawners
 from schedgap.bench.isolation.messages import Answer
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.isolation.scratch import Scratch
-from schedgap.bench.isolation.spawners import end_spawners
 from schedgap.bench.programs.program import files_among, programs_among
 from schedgap.bench.records.host import host_facts, versions_of
 from schedgap.bench.records.runs import Measurement

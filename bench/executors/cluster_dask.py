@@ -9,17 +9,15 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dask
 from distributed import Client, KilledWorker, as_completed
 
 from schedgap.bench.executors import cluster
+from schedgap.bench.executors.cluster import Session
+from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 from schedgap.instances.errors import ExecutorError
-
-if TYPE_CHECKING:
-    from schedgap.bench.executors.cluster import Session
-    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 
 # Seconds for a nanny to start its worker again, and between two looks.
 RESTART_S = 30

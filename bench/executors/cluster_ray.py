@@ -7,17 +7,15 @@ import os
 import signal
 import socket
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import ray
 
 from schedgap.bench.executors import cluster
+from schedgap.bench.executors.cluster import Session
+from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 from schedgap.instances.errors import ExecutorError
-
-if TYPE_CHECKING:
-    from schedgap.bench.executors.cluster import Session
-    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 
 # Seconds between two looks at whether the cluster is there.
 LOOK_EVERY_S = 0.5

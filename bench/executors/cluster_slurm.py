@@ -16,7 +16,7 @@ import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cloudpickle
 
@@ -26,12 +26,10 @@ import submitit
 from submitit.core.utils import FailedJobError, FailedSubmissionError, UncompletedJobError
 
 from schedgap.bench.executors import cluster
+from schedgap.bench.executors.cluster import Session
+from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 from schedgap.bench.isolation.scratch import Scratch, sweep
 from schedgap.instances.errors import ExecutorError, SchedgapError, about_file
-
-if TYPE_CHECKING:
-    from schedgap.bench.executors.cluster import Session
-    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 
 # Jobs that Slurm has at a time, unless `--jobs` says otherwise; it starts them when it likes.
 IN_FLIGHT = 64

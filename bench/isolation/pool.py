@@ -5,20 +5,21 @@ from __future__ import annotations
 import pickle
 import socket
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from schedgap.bench.isolation.activity import COMPILING, doing
 from schedgap.bench.isolation.child import shrunk
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S
-from schedgap.bench.isolation.handle import ServerHandle, ServerLostError, Warmth
+from schedgap.bench.isolation.handle import ServerHandle, ServerLostError, Warmth, give_back, take_spawner
 from schedgap.bench.isolation.judge import JUDGE_S, unjudged
 from schedgap.bench.isolation.messages import (
     START_S,
     Answer,
     Describe,
+    Ending,
     Judge,
     Refusal,
     Request,
@@ -26,22 +27,13 @@ from schedgap.bench.isolation.messages import (
     WarmUp,
     pickled,
 )
-from schedgap.bench.isolation.spawners import give_back, take_spawner
-from schedgap.bench.plugins.discover import methods_of
-from schedgap.bench.plugins.families import load_homes
-from schedgap.bench.programs.program import files_among
+from schedgap.bench.plugins.discover import Home, load_homes, methods_of
+from schedgap.bench.programs.program import Program, files_among
 from schedgap.bench.records.runs import RUNEXEC, Measurement
 from schedgap.instances.compiled_cache import LEDGER
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import Method, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from schedgap.bench.isolation.messages import Ending
-    from schedgap.bench.plugins.families import Home
-    from schedgap.bench.programs.program import Program
 
 # What a server may take beyond the limits of its run: compiling, killing, judging, answering.
 PATIENCE_S = MAX_COMPILE_S + JUDGE_S + 200.0

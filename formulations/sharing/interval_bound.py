@@ -66,10 +66,7 @@ def fair_point_every(
     Where a fair point is not proven, which `details` count, the last one goes on to hold. It claims no bound, at any size.
     nodes, ties, offers, draw : as `Simulator` has them.
 
-    Raises
-    ------
-    MethodError
-        if `every_s` is less than a millisecond, or more than all times of an instance.
+    Raises `MethodError` if `every_s` is less than a millisecond, or more than all times of an instance.
     """
     if not 1 <= every_s * SECOND_MS <= MAX_TOTAL_MS:
         raise MethodError(f"every_s is {every_s:g}; give 0.001 to {MAX_TOTAL_MS / SECOND_MS:.3g} seconds.")

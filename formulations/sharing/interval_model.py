@@ -21,8 +21,7 @@ import time
 
 import numpy as np
 
-from schedgap.formulations.backends.cp_sat import MAX_OBJECTIVE
-from schedgap.formulations.backends.scheduling import PlacementProblem, solve_placement, twins
+from schedgap.formulations.backends.cp_sat import MAX_OBJECTIVE, PlacementProblem, solve_placement, twins
 from schedgap.formulations.sharing.work_bound import Pools, alone_ms, bound_work, pools_of
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.fairness.model import ONE

@@ -298,10 +298,7 @@ def _add_paid_time(rows: Rows, found: Windows, cols: Columns, late: IntArray, at
 def build(instance: WaitingInstance) -> LinearModel:
     """Build the program that the method `time-indexed` solves, without the rents that are due anyway.
 
-    Raises
-    ------
-    MethodError
-        if it would be too large, or no machine pays.
+    Raises `MethodError` if it would be too large, or no machine pays.
     """
     found = windows(instance)
     if isinstance(found, str):

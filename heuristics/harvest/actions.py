@@ -62,10 +62,7 @@ class Actions:
     def carry_out(self, answer: object) -> bool:
         """Do what a policy answers, and return whether VMs came that it requested.
 
-        Raises
-        ------
-        MethodError
-            if it cannot be done.
+        Raises `MethodError` if it cannot be done.
         """
         self.asked_ms = self.simulator.now_ms
         decision = answer if isinstance(answer, Decision) else Decision()

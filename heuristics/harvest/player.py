@@ -77,23 +77,11 @@ class Player:
         return None if document is None else document.decision()
 
     def act(self, actions: Any) -> None:
-        """Check what the policy answered, and carry it out.
-
-        Raises
-        ------
-        MethodError
-            if it cannot be done.
-        """
+        """Check what the policy answered, and carry it out. Raises `MethodError` if it cannot be done."""
         self.has_new_vms = self.actions.carry_out(actions)
 
     def outcome(self) -> Outcome:
-        """Return the schedule.
-
-        Raises
-        ------
-        MethodError
-            if the policy left tasks waiting for ever.
-        """
+        """Return the schedule. Raises `MethodError` if the policy left tasks waiting for ever."""
         if self.unsupported is not None:
             return Outcome(status=Status.UNSUPPORTED, details={"reason": self.unsupported})
         if not self.simulator.is_complete:

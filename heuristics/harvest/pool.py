@@ -36,22 +36,13 @@ class PoolOptions:
     def free_every_ms(self) -> int:
         """After how many ms of work tasks take checkpoints that cost no time.
 
-        Raises
-        ------
-        MethodError
-            for a number out of range.
+        Raises `MethodError` for a number out of range.
         """
         return every_ms("interruptible_every_s", self.interruptible_every_s)
 
     @property
     def epoch_ms(self) -> int:
-        """How often the pool is looked at.
-
-        Raises
-        ------
-        MethodError
-            for a number out of range.
-        """
+        """How often the pool is looked at. Raises `MethodError` for a number out of range."""
         if not 1 <= self.epoch_s <= LONGEST_S:
             raise MethodError(f"epoch_s is {self.epoch_s}; give 1 to {LONGEST_S} seconds.")
         return self.epoch_s * SECOND_MS
@@ -64,10 +55,7 @@ CHOICES = {"acquirer": tuple(ACQUIRERS), "scaling": tuple(SCALINGS)}
 def every_ms(name: str, value_s: int) -> int:
     """Return how often tasks take checkpoints, from a parameter in seconds.
 
-    Raises
-    ------
-    MethodError
-        for a number out of range.
+    Raises `MethodError` for a number out of range.
     """
     if not 0 <= value_s <= LONGEST_S:
         raise MethodError(f"{name} is {value_s}; give 1 to {LONGEST_S} seconds, or 0 for no checkpoints.")
@@ -86,10 +74,7 @@ def play(
 
     copies : so many runs of a task the rule may place at one moment. rng : of what the rule draws.
 
-    Raises
-    ------
-    MethodError
-        for parameters out of range.
+    Raises `MethodError` for parameters out of range.
     """
     if (reason := fixed_pool_reason(instance, pool.acquirer, pool.scaling)) is not None:
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})

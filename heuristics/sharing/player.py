@@ -39,10 +39,7 @@ def checked_job(answer: object, simulator: Simulator, machine: int, present: Int
 
     present : (N,) int64, ascending, the jobs that it was shown.
 
-    Raises
-    ------
-    MethodError
-        unless it is one of them whose next task the machine can run now.
+    Raises `MethodError` unless it is one of them whose next task the machine can run now.
     """
     instance, state = simulator.instance, simulator.state
     where = f"offer of machine {machine} at {simulator.now_ms / SECOND_MS:.12g} s"
@@ -150,10 +147,7 @@ class Player:
     def act(self, actions: object) -> None:
         """Serve the job that the policy answered with, or leave the machine idle.
 
-        Raises
-        ------
-        MethodError
-            for anything but None and a job that the machine can serve.
+        Raises `MethodError` for anything but None and a job that the machine can serve.
         """
         assert self.machine is not None
         if actions is None or not self.simulator.serve(
@@ -162,13 +156,7 @@ class Player:
             self.machine = None
 
     def outcome(self) -> Outcome:
-        """Return the schedule.
-
-        Raises
-        ------
-        MethodError
-            if tasks were left without a machine for ever.
-        """
+        """Return the schedule. Raises `MethodError` if tasks were left without a machine for ever."""
         left = self.simulator.num_to_start
         if (job := first_true(left > 0)) is not None:
             raise MethodError(

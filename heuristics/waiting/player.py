@@ -82,13 +82,7 @@ class ActionsDocument(msgspec.Struct, forbid_unknown_fields=True):
     rent: list[Whole] = []
 
     def actions(self) -> Buy | list[Action]:
-        """Return the actions.
-
-        Raises
-        ------
-        MethodError
-            if machines are bought together with anything else.
-        """
+        """Return the actions. Raises `MethodError` if machines are bought together with anything else."""
         if self.buy is None:
             if self.wait_limit_s is not None:
                 raise MethodError("the policy answers wait_limit_s without buy; give it at the first decision.")
@@ -101,10 +95,7 @@ class ActionsDocument(msgspec.Struct, forbid_unknown_fields=True):
 def checked_purchase(answer: object) -> Buy:
     """Return what a policy answered before the first job.
 
-    Raises
-    ------
-    MethodError
-        for anything but a purchase of machines that can be.
+    Raises `MethodError` for anything but a purchase of machines that can be.
     """
     if not isinstance(answer, Buy):
         raise MethodError(
@@ -127,10 +118,7 @@ def checked_actions(answer: object) -> list[object]:
 def checked_action(action: object, simulator: Simulator) -> Action:
     """Return an action that can be carried out now, its numbers as Python's.
 
-    Raises
-    ------
-    MethodError
-        for anything else, naming job, machine, both values and the way out.
+    Raises `MethodError` for anything else, naming job, machine, both values and the way out.
     """
     where = f"decision at {simulator.now_us / SECOND_US:.12g} s"
     if isinstance(action, Buy):
@@ -218,10 +206,7 @@ class Player:
     def act(self, actions: object) -> None:
         """Buy machines, or carry out what the policy answered, one action after the other.
 
-        Raises
-        ------
-        MethodError
-            for an action that cannot be carried out.
+        Raises `MethodError` for an action that cannot be carried out.
         """
         if self.simulator is None:
             purchase = checked_purchase(actions)
@@ -238,13 +223,7 @@ class Player:
         self.settled = not given or not self.simulator.waiting.size
 
     def outcome(self) -> Outcome:
-        """Return the schedule.
-
-        Raises
-        ------
-        MethodError
-            if jobs were left waiting for ever.
-        """
+        """Return the schedule. Raises `MethodError` if jobs were left waiting for ever."""
         assert self.simulator is not None
         left, number = self.simulator.waiting, self.simulator.free.shape[0]
         if left.size:

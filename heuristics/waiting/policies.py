@@ -148,10 +148,7 @@ def play(
     tuned_on : `history` to learn from the jobs known from before, or where there are none from the instance itself;
     `itself` to learn from the jobs that the policy is then scored on.
 
-    Raises
-    ------
-    MethodError
-        for thresholds or a number of machines that cannot be.
+    Raises `MethodError` for thresholds or a number of machines that cannot be.
     """
     limited = thresholds.wait_limit_s is not None
     check_machines(machines, 0 if limited or not policy.waits or thresholds.short_s is not None else 1)
@@ -221,10 +218,7 @@ def learn(
 def check_machines(machines: int, least: int) -> None:
     """Refuse a number of machines that cannot be; -1 stands for the best.
 
-    Raises
-    ------
-    MethodError
-        if it is not -1 and below `least`, or too large.
+    Raises `MethodError` if it is not -1 and below `least`, or too large.
     """
     if machines != -1 and not least <= machines <= MAX_MACHINES:
         why = ", since jobs wait for one however long it takes" if machines == 0 else ""
@@ -232,13 +226,7 @@ def check_machines(machines: int, least: int) -> None:
 
 
 def probability(name: str, value: float) -> float:
-    """Return a probability.
-
-    Raises
-    ------
-    MethodError
-        outside 0 to 1.
-    """
+    """Return a probability. Raises `MethodError` outside 0 to 1."""
     if not 0 <= value <= 1:
         raise MethodError(f"{name} is {value:g}; give a probability, 0 to 1.")
     return value
@@ -270,10 +258,7 @@ def worth_waiting(
     hours_per_dollar : the longest wait for a dollar of rent. wait_limit_s : the longest wait of all; an instance that
     allows less cuts it. machines, tuned_on : as the other policies have them (`policies`); -1 stands for the best found.
 
-    Raises
-    ------
-    MethodError
-        for parameters out of range.
+    Raises `MethodError` for parameters out of range.
     """
     policy = Policy(balks=True, scheduling="conservative", fit=fit)
     thresholds = Thresholds(wait_limit_s, hours_per_dollar=hours_per_dollar)

@@ -112,23 +112,14 @@ def _scaled(value: float, factors: tuple[float, ...]) -> list[float]:
 def limit_of(instance: WaitingInstance, wait_limit_s: float) -> int:
     """Return a limit in microseconds, cut to what the instance allows.
 
-    Raises
-    ------
-    MethodError
-        if it is negative or no number.
+    Raises `MethodError` if it is negative or no number.
     """
     limit_us = microseconds("wait_limit_s", wait_limit_s)
     return limit_us if instance.max_wait_us is None else min(limit_us, instance.max_wait_us)
 
 
 def microseconds(name: str, seconds: float) -> int:
-    """Return a time in microseconds.
-
-    Raises
-    ------
-    MethodError
-        if it is negative or no number.
-    """
+    """Return a time in microseconds. Raises `MethodError` if it is negative or no number."""
     if math.isnan(seconds) or seconds < 0:
         raise MethodError(f"{name} is {seconds:g}; give seconds, 0 or more.")
     return NO_LIMIT_US if seconds * SECOND_US >= NO_LIMIT_US else round(seconds * SECOND_US)

@@ -27,10 +27,7 @@ def check_events(
 
     name, vm_name : of the instance, and of a VM. vm, ms, cores : (E,) int64, of all events. min_cores : (V,) int64.
 
-    Raises
-    ------
-    InstanceError
-        for the first that is not.
+    Raises `InstanceError` for the first that is not.
     """
     same = vm[1:] == vm[:-1]
     if (e := first_true(same & (np.diff(ms) <= 0))) is not None:
@@ -52,13 +49,7 @@ def check_events(
 
 
 def check_fixed(name: str, max_leases: int, leased: BoolArray, buffer: BoolArray) -> None:
-    """Check that all VMs of a fixed pool are there.
-
-    Raises
-    ------
-    InstanceError
-        if some are not.
-    """
+    """Check that all VMs of a fixed pool are there. Raises `InstanceError` if some are not."""
     if max_leases or not leased.all() or buffer.any():
         raise InstanceError(
             f"{name}: the pool is fixed, with max_leases {max_leases}, {int(leased.sum())} of {leased.size} VMs leased and "
@@ -71,10 +62,7 @@ def check_leased(
 ) -> None:
     """Check the VMs that are leased at the start of a pool that is chosen. leased, is_up : (V,) bool, then.
 
-    Raises
-    ------
-    InstanceError
-        for a number of leases that is out of range, or a VM that has no cores.
+    Raises `InstanceError` for a number of leases that is out of range, or a VM that has no cores.
     """
     count = int(leased.sum())
     if not 1 <= count <= max_leases:

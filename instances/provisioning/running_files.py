@@ -57,12 +57,9 @@ EACH = {
 }
 DISRUPTION = record("Disruption", ALL)
 PLAIN = {"name": str, "type": str, "counts": dict[str, Count]}
-# What a machine has in all, and what is taken of it beside tasks; what it counts as disruption that it goes.
-MORE = {
-    "whole": NotRequired[list[Amount]],
-    "reserved": NotRequired[list[Amount]],
-    "node_disruption": NotRequired[Amount],
-} | EACH
+# What a machine has in all, what is taken of it beside tasks, and what it counts as disruption that it goes.
+SIZES = {"whole": NotRequired[list[Amount]], "reserved": NotRequired[list[Amount]]}
+MORE = SIZES | {"node_disruption": NotRequired[Amount]} | EACH
 
 
 def from_tasks(

@@ -17,12 +17,7 @@ def verify(instance: SharingInstance, schedule: SharingSchedule) -> int:
     """Return the total completion delay: from each job's arrival to the end of its last task, in milliseconds.
 
     Every task runs once, on a machine that serves its job, not before the job arrives; no machine is ever over its
-    capacity. O(T log T).
-
-    Raises
-    ------
-    VerifyError
-        naming the first violation.
+    capacity. O(T log T). Raises `VerifyError` naming the first violation.
     """
     _check_ranges(instance, schedule)
     _check_places(instance, schedule)

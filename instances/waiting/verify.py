@@ -20,12 +20,8 @@ def verify(instance: WaitingInstance, schedule: WaitingSchedule) -> int:
     """Return the objective of a feasible schedule, in micro-dollars.
 
     Every job starts once, not before it is submitted and within the maximum wait; no fixed machine is ever over its
-    cores or memory. O(J log J), O(J log R) for R running jobs where jobs start in order.
-
-    Raises
-    ------
-    VerifyError
-        naming the first violation.
+    cores or memory. O(J log J), O(J log R) for R running jobs where jobs start in order. Raises `VerifyError` naming the
+    first violation.
     """
     _check_ranges(instance, schedule)
     _check_times(instance, schedule)

@@ -325,10 +325,7 @@ SHARE = 0.05
 def build(instance: HarvestInstance) -> LinearModel:
     """Build the integer program over single VMs with all starts, in slots.
 
-    Raises
-    ------
-    MethodError
-        if it would not be exact, or too large.
+    Raises `MethodError` if it would not be exact, or too large.
     """
     reason = unusable(instance)
     if reason is not None:

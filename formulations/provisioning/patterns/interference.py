@@ -103,10 +103,7 @@ DISTURBED = Enumeration(
 def build(instance: ProvisioningInstance) -> LinearModel:
     """Build the model that the method `interference` solves; its rows are the merged classes.
 
-    Raises
-    ------
-    MethodError
-        if the instance has no interference or too many patterns.
+    Raises `MethodError` if the instance has no interference or too many patterns.
     """
     return DISTURBED.model(instance, MAX_PATTERNS)
 

@@ -79,10 +79,7 @@ class Enumeration:
     def model(self, instance: ProvisioningInstance, most: int) -> LinearModel:
         """Build the program over the needed ones of at most `most` patterns; its rows are the merged classes.
 
-        Raises
-        ------
-        MethodError
-            if the instance is not of the kind, or has too many patterns.
+        Raises `MethodError` if the instance is not of the kind, or has too many patterns.
         """
         merged = merge_equal_classes(instance).instance
         every = self.supports(instance) or self.every(merged, most)
@@ -216,10 +213,7 @@ PLAIN = Enumeration(
 def build(instance: ProvisioningInstance) -> LinearModel:
     """Build the model that the method `patterns` solves; its rows are the merged classes.
 
-    Raises
-    ------
-    MethodError
-        if the instance has interference or too many patterns.
+    Raises `MethodError` if the instance has interference or too many patterns.
     """
     return PLAIN.model(instance, MAX_PATTERNS)
 

@@ -250,10 +250,7 @@ def new_matcher(
     span : time between a change and the next `change`, or the next `shrink` (Equation 3). threshold : see `kernels_rules`.
     free_every_ms : after how many ms of work tasks take checkpoints that cost them nothing; 0 for never.
 
-    Raises
-    ------
-    MethodError
-        for a threshold out of range.
+    Raises `MethodError` for a threshold out of range.
     """
     if not 0 <= threshold <= 1:
         raise MethodError(f"threshold is {threshold:g}; give a probability, 0 to 1.")

@@ -40,10 +40,7 @@ def iteration_prices(instance: ProvisioningInstance, speeds: str) -> IntArray:
 
     speeds : `FAMILY:SPEED`, with blanks between; to three decimals, 1 for a family that is not named.
 
-    Raises
-    ------
-    MethodError
-        for a family that the instance does not have, or a speed that is none.
+    Raises `MethodError` for a family that the instance does not have, or a speed that is none.
     """
     speed = dict.fromkeys(instance.families, 1000)
     for entry in speeds.split():

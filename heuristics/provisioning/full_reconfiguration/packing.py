@@ -59,10 +59,7 @@ def group_tasks(
 
     worth : (K,) int64, what a machine of each type has to be worth; its price if not given.
 
-    Raises
-    ------
-    InstanceError
-        if a row fits no type.
+    Raises `InstanceError` if a row fits no type.
     """
     demand, type2family, capacity = instance.demand, instance.type2family, instance.capacity
     price = instance.price if worth is None else worth
@@ -119,10 +116,7 @@ def pack_tasks(
 ) -> Provisioning:
     """Run Full Reconfiguration; worth : see `group_tasks`.
 
-    Raises
-    ------
-    MethodError
-        for a `tie_break` other than `alignment` and `paper`.
+    Raises `MethodError` for a `tie_break` other than `alignment` and `paper`.
     """
     by_list = is_by_list(tie_break)
     grouped = group_tasks(instance, worth=worth)
@@ -151,10 +145,7 @@ def pack_tasks(
 def is_by_list(tie_break: str) -> bool:
     """Whether list order decides among equal reservation prices, as in `paper`, or first the `alignment`.
 
-    Raises
-    ------
-    MethodError
-        for any other word.
+    Raises `MethodError` for any other word.
     """
     if tie_break not in TIE_BREAKS:
         raise MethodError(f"tie_break is 'alignment' or 'paper', not '{tie_break}'.")

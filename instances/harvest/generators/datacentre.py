@@ -52,10 +52,7 @@ def datacentre(
     preset : the cluster, such as C2. vms : at the start. servers : of the cluster. days : that VMs change, after which they stay
     as they are; if 0, at least 3, and until the jobs must long be done. workload : `light` or `heavy`.
 
-    Raises
-    ------
-    InstanceError
-        for a parameter out of range.
+    Raises `InstanceError` for a parameter out of range.
     """
     return replayed(preset, preset, vms, seed, servers, days, workload, changes, pool, wind, goal)
 

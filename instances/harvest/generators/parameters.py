@@ -25,13 +25,7 @@ GOAL = Goal()
 
 
 def whole_numbers(what: str, text: object, separator: str = ",") -> tuple[int, ...]:
-    """Return numbers written as `2,4,8`, or one number.
-
-    Raises
-    ------
-    InstanceError
-        for anything else.
-    """
+    """Return numbers written as `2,4,8`, or one number. Raises `InstanceError` for anything else."""
     try:
         return tuple(int(part) for part in str(text).split(separator))
     except ValueError:
@@ -41,10 +35,7 @@ def whole_numbers(what: str, text: object, separator: str = ",") -> tuple[int, .
 def vm_sizes(text: object, most_cores: int, task_sizes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the minimum sizes of VMs that have up to `most_cores`.
 
-    Raises
-    ------
-    InstanceError
-        for anything else, or if a task or a minimum size has more cores than that.
+    Raises `InstanceError` for anything else, or if a task or a minimum size has more cores than that.
     """
     sizes = whole_numbers("min_sizes", text)
     if min(sizes) < 1:
@@ -59,13 +50,7 @@ def vm_sizes(text: object, most_cores: int, task_sizes: tuple[int, ...]) -> tupl
 
 
 def decimals(what: str, text: object) -> tuple[float, ...]:
-    """Return numbers written as `1,2.5`, or one number.
-
-    Raises
-    ------
-    InstanceError
-        for anything else.
-    """
+    """Return numbers written as `1,2.5`, or one number. Raises `InstanceError` for anything else."""
     try:
         return tuple(float(part) for part in str(text).split(","))
     except ValueError:
@@ -73,13 +58,7 @@ def decimals(what: str, text: object) -> tuple[float, ...]:
 
 
 def check_ranges(*ranges: tuple[str, float, float, float]) -> None:
-    """Check parameters, each given as its name, value, least and most.
-
-    Raises
-    ------
-    InstanceError
-        for one out of range.
-    """
+    """Check parameters, each given as its name, value, least and most. Raises `InstanceError` for one out of range."""
     for name, value, least, most in ranges:
         if not least <= value <= most:
             raise InstanceError(f"{name} is {value:g}; give {least:g} to {most:g}.")

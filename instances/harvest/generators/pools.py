@@ -14,7 +14,7 @@ from schedgap.instances.harvest.generators.parameters import check_ranges, unusu
 from schedgap.instances.harvest.generators.replay import FreeCores, harvest_vms, regular_vms, spot_vms
 from schedgap.instances.harvest.generators.vms import MEMORY_MIB_PER_CORE, Vms
 from schedgap.instances.harvest.model import ALLOCATIONS, MAX_CORES
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed
 
 POOLS = ("harvest", "spot", "regular")
 # Of a regular core's price: spot VMs and harvest VMs' minimum size, such that harvest VMs are 4 times cheaper than regular
@@ -88,10 +88,7 @@ def draw_pool(
 
     free, full : the cores that can be had, and those that could if all servers had power.
 
-    Raises
-    ------
-    InstanceError
-        if there are not enough servers.
+    Raises `InstanceError` if there are not enough servers.
     """
     kind, allocation, servers = parameters.pool, parameters.allocation, free.num_servers
     rng = np.random.Generator(np.random.PCG64(derived_seed("harvest", "pool", seed)))

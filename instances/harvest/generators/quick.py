@@ -25,8 +25,7 @@ from schedgap.instances.harvest.generators.workloads import (
     named_workload,
 )
 from schedgap.instances.harvest.model import HarvestInstance
-from schedgap.instances.method import flattened
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed, flattened
 from schedgap.instances.units import DAY_S, HOUR_MS, SECOND_MS
 
 QUICK = Workload(jobs=5, tasks="2-8", interarrival_min=10.0)
@@ -69,10 +68,7 @@ def quick(
 ) -> HarvestInstance:
     """Draw harvest VMs one by one, without a data centre, and jobs of tasks for them.
 
-    Raises
-    ------
-    InstanceError
-        for a parameter out of range.
+    Raises `InstanceError` for a parameter out of range.
     """
     workload = workload.replace(jobs=jobs, tasks=tasks)
     load, most_cores = workload.load, options.most_cores
@@ -133,10 +129,7 @@ def two_kinds(
     A hot server's VM changes every half an hour or so, a quiet one's `ratio` times as seldom; in all else they are alike, with
     sizes drawn as for `quick`. days : that VMs change. jobs : of the workload `light`. The rest is as for the data centre.
 
-    Raises
-    ------
-    InstanceError
-        for a parameter out of range.
+    Raises `InstanceError` for a parameter out of range.
     """
     usual = named_workload("light")
     workload = usual.replace(jobs=jobs, interarrival_min=interarrival_min, load=0.0)

@@ -28,8 +28,8 @@ from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, lock, loc
 from schedgap.instances.draws import lognormal
 from schedgap.instances.errors import InstanceError, did_you_mean
 from schedgap.instances.harvest.generators.vms import Batches, bootstrapped, drawn_batches
+from schedgap.instances.method import derived_seed
 from schedgap.instances.on_use import ModuleOnUse
-from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import DAY_S, HOUR_S, SECOND_MS
 
 Profiles = tuple[IntArray, IntArray, IntArray]
@@ -147,13 +147,7 @@ PRESETS = {
 
 
 def find_preset(name: str) -> Preset:
-    """Return the parameters of a cluster.
-
-    Raises
-    ------
-    InstanceError
-        naming the known clusters.
-    """
+    """Return the parameters of a cluster. Raises `InstanceError` naming the known clusters."""
     if name not in PRESETS:
         raise InstanceError(
             f"there is no cluster '{name}'; {did_you_mean(name, PRESETS)}known are {', '.join(PRESETS)}."
@@ -196,10 +190,7 @@ def replay(preset: str | Preset, *, servers: int, days: float, seed: int, arriva
     preset : a name of `PRESETS`, or parameters. days : how long the cluster is watched.
     arrivals : batches of a trace, of which whole ones are drawn; else they are drawn as Azure's were in 2017.
 
-    Raises
-    ------
-    InstanceError
-        for an unknown name, or numbers of servers or days that make no sense.
+    Raises `InstanceError` for an unknown name, or numbers of servers or days that make no sense.
     """
     if not 1 <= servers <= MAX_SERVERS:
         raise InstanceError(f"servers is {servers}; give 1 to {MAX_SERVERS}.")

@@ -18,7 +18,7 @@ from schedgap.instances.draws import lognormal, shuffled
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.parameters import check_ranges, unusual
 from schedgap.instances.harvest.generators.replay import SERVER_CORES, FreeCores
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed
 from schedgap.instances.units import HOUR_MS
 
 LOGIT_MEAN, LOGIT_SIGMA = -1.49, 1.26
@@ -84,10 +84,7 @@ def read_wind(path: Path, hours: float, step_hours: float, seed: int) -> FloatAr
 
     step_hours : from row to row. The unit of the power does not matter.
 
-    Raises
-    ------
-    InstanceError
-        for a malformed file, a negative power, or a series that is too short.
+    Raises `InstanceError` for a malformed file, a negative power, or a series that is too short.
     """
     if step_hours <= 0:
         raise InstanceError(f"wind_step_h is {step_hours:g}; give a positive number of hours.")
@@ -110,10 +107,7 @@ def powered(free: FreeCores, wind: FloatArray, step_hours: float, share: float, 
 
     wind : (N,) float64, not negative, every `step_hours` from moment 0 on.
 
-    Raises
-    ------
-    InstanceError
-        if there is no wind at all.
+    Raises `InstanceError` if there is no wind at all.
     """
     if not wind.max() > 0:
         raise InstanceError("the wind power is 0 all the time; give a series with some wind, or choose another seed.")

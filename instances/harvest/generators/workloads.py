@@ -21,7 +21,7 @@ from schedgap.instances.harvest.generators.parameters import check_ranges, decim
 from schedgap.instances.harvest.generators.vms import Vms
 from schedgap.instances.harvest.model import NO_CHECKPOINTS
 from schedgap.instances.harvest.stability import total_cores
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed
 from schedgap.instances.units import HOUR_MS, MINUTE_MS, SECOND_MS
 
 # The prediction engine looks one day back (section 3.1.1).
@@ -191,13 +191,7 @@ class Jobs(NamedTuple):
 
 
 def named_workload(name: str) -> Workload:
-    """Return the workload `light` or `heavy`.
-
-    Raises
-    ------
-    InstanceError
-        for another name.
-    """
+    """Return the workload `light` or `heavy`. Raises `InstanceError` for another name."""
     if name not in WORKLOADS:
         raise InstanceError(f"workload is '{name:.60}'; choose one of {', '.join(WORKLOADS)}.")
     return WORKLOADS[name]
@@ -274,10 +268,7 @@ def _arrivals_ms(workload: Workload, uniform: FloatArray) -> FloatArray:
 def loaded(jobs: Jobs, vms: Vms, load: float, grid_ms: int = 1) -> Jobs:
     """Return the jobs with the times between arrivals stretched evenly so that the offered load is as given.
 
-    Raises
-    ------
-    InstanceError
-        if there are no times between arrivals.
+    Raises `InstanceError` if there are no times between arrivals.
     """
     count, first = jobs.arrival_ms.size, int(jobs.arrival_ms[0])
     if count == 1:
