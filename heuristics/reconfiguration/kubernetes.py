@@ -57,7 +57,10 @@ class Present:
             stock = np.where(observation.stock_left == ANY_NUMBER, PLENTY, observation.stock_left)
         offer = (observation.demand, market.type2family, market.capacity, market.price, stock)
         home, classes = observation.task_machine, observation.task_class
-        cluster = Cluster.start(offer, observation.machine_type, home, classes, queue)
+        weight = None
+        if observation.upkeep is not None:
+            weight = observation.upkeep.of_classes(observation.job_class, observation.demand.shape[1])
+        cluster = Cluster.start(offer, observation.machine_type, home, classes, queue, weight=weight)
         is_movable = observation.machine_running.copy()
         migrates = (observation.job_phase == MIGRATING)[observation.task_job]
         is_movable[home[migrates & (home >= 0)]] = False
@@ -177,11 +180,16 @@ def _upkeep(present: Present, watch: Watch, pool: IntArray, order: str, spot_to_
     limits = watch.limits(cluster)
     empty = limits.within(cluster, candidates(cluster, order, limits.may_go(cluster, EMPTY)), EMPTY)
     keep[empty] = False
+    cluster.remove(empty)
+    # What goes is still paid at this plan, so that nothing can be had for it.
+    cluster.stock[:] = stock
+    # Tasks that count nothing are placed anew, as new ones are.
+    place_waiting(cluster, pool)
+    if cluster.waiting.size:
+        return keep
     gone = empty
     while True:
-        cluster.nodes.machine_type[gone] = GONE
         watch.give_up(gone)
-        # What goes is still paid at this plan, so that nothing can be had for it.
         rented = cluster.nodes.machine_type[before : cluster.number]
         cluster.stock[:] = stock - np.bincount(rented, minlength=stock.shape[0])
         present.start_later()

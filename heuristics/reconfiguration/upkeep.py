@@ -59,21 +59,26 @@ class Log:
         place : (T,) int64, an index of a machine, -1 for none or a new one. is_by_start : a machine that begins to run begins
         to be quiet.
         """
-        machine, now_s = observation.machine, observation.now_s
+        machine, task, now_s = observation.machine, observation.task, observation.now_s
         runs = observation.machine_running.astype(np.int64) if is_by_start else np.ones(machine.shape, np.int64)
         at = numbers(machine, place)
-        before = looked_up(self.task, self.at, observation.task)
-        left = self.at[~np.isin(self.task, observation.task, assume_unique=True)]
+        before, moved_s, left = self.at, self.moved_s, at[:0]
+        if task is not self.task:
+            where = np.searchsorted(self.task, task)
+            found = np.append(self.task, -1)[where] == task
+            ended = np.ones(self.task.shape, np.bool_)
+            ended[where[found]] = False
+            left = self.at[ended]
+            before, moved_s = (np.where(found, np.append(old, -1)[where], -1) for old in (self.at, self.moved_s))
         moved = before != at
         changed = np.concatenate((left, before[moved], at[moved]))
         since = looked_up(self.machine, self.since_s, machine)
         # It was known then, and has not begun to run since.
         is_same = runs == looked_up(self.machine, self.runs, machine)
         self.since_s = np.where(is_same & ~np.isin(machine, changed), since, now_s)
-        moved_s = looked_up(self.task, self.moved_s, observation.task)
         # A task that a plan has just sent to a new machine is on it at the next look: it does not move then.
         self.moved_s = np.where(moved & (before >= 0), now_s, moved_s)
-        self.machine, self.runs, self.task, self.at = machine, runs, observation.task, at
+        self.machine, self.runs, self.task, self.at = machine, runs, task, at
 
 
 def numbers(machine: IntArray, place: IntArray) -> IntArray:
@@ -94,7 +99,8 @@ class Watch:
     """What keeps machines at a plan.
 
     pools : the instance's, or one. pool : (M,) int64 into them. marks : (M,) int64, but for what tasks say. held, kept : (T,)
-    bool, tasks that Karpenter and cluster-autoscaler leave where they are. gone : (P,) int64, machines of each pool that this
+    bool, tasks that Karpenter and cluster-autoscaler leave where they are. guarded : tasks of guards; guard : of each of these
+    its guard; well : whether it runs; present : (G,) how many each guard has. gone : (P,) int64, machines of each pool that this
     plan has given up.
     """
 
@@ -106,6 +112,10 @@ class Watch:
     new_pool: IntArray
     held: BoolArray
     kept: BoolArray
+    guarded: IntArray
+    guard: IntArray
+    well: BoolArray
+    present: list[int]
     gone: IntArray
 
     @classmethod
@@ -126,26 +136,29 @@ class Watch:
         held_s = upkeep.held_s[job]
         stays = (upkeep.guard == SEVERAL)[job] | (observation.job_phase == MIGRATING)[job]
         held = stays | (held_s == ALWAYS) | (observation.now_s - start_s < held_s)
-        gone = np.zeros(len(pools) + 1, np.int64)
-        return cls(observation, upkeep, pools, pool, marks, new_pool, held, stays | (upkeep.kept == 1)[job], gone)
+        guarded = np.flatnonzero((upkeep.guard >= 0)[job])
+        guard = upkeep.guard[job[guarded]]
+        well = observation.job_phase[job[guarded]] == EXECUTING
+        present = np.bincount(guard, minlength=len(upkeep.guards)).tolist()
+        kept, gone = stays | (upkeep.kept == 1)[job], np.zeros(len(pools) + 1, np.int64)
+        return cls(
+            *(observation, upkeep, pools, pool, marks, new_pool, held, kept),
+            *(guarded, guard, well, present, gone),
+        )
 
     def blocked(self, cluster: Cluster, stays: BoolArray) -> BoolArray:
         """(N,) bool: nodes with a task that stays, or with one of a guard that admits no move now.
 
         A task is away from where a plan moves it until it runs again.
         """
-        tasks, guards = cluster.tasks, self.upkeep.guards
-        stay = stays
-        if guards:
-            guard = self.upkeep.guard[self.observation.task_job]
-            guarded = guard >= 0
-            well = guarded & (self.observation.job_phase == EXECUTING)[self.observation.task_job]
-            well &= tasks.place == tasks.home
-            present, there = (np.bincount(guard[mask], minlength=len(guards)).tolist() for mask in (guarded, well))
-            full = np.array([g.allows(p, w) == 0 for g, p, w in zip(guards, present, there, strict=True)])
-            stay = stays | (guarded & full[np.maximum(guard, 0)])
-        found = np.zeros(cluster.number, np.bool_)
-        found[tasks.place[stay & (tasks.place >= 0)]] = True
+        place, found = cluster.tasks.place, np.zeros(cluster.number, np.bool_)
+        found[place[stays & (place >= 0)]] = True
+        if self.guarded.size:
+            there = self.well & (place[self.guarded] == cluster.tasks.home[self.guarded])
+            well = np.bincount(self.guard[there], minlength=len(self.present)).tolist()
+            guards = zip(self.upkeep.guards, self.present, well, strict=True)
+            full = np.array([guard.allows(number, left) == 0 for guard, number, left in guards])
+            found[place[self.guarded[full[self.guard]]]] = True
         return found
 
     def limits(self, cluster: Cluster) -> Limits:

@@ -402,8 +402,10 @@ class Pool:
             (b.nodes, b.is_percent, b.reasons, *((b.window.cron, b.window.duration_s) if b.window else ()))
             for b in self.budgets
         ]
-        more = (self.balanced, self.consolidate_after_s)
-        return (self.name, self.only_empty, budgets, *(more if more != (False, 0) else ()))
+        more = ["balanced"] * self.balanced + ["consolidate_after_s", self.consolidate_after_s] * (
+            self.consolidate_after_s != 0
+        )
+        return (self.name, self.only_empty, budgets, *more)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -216,7 +216,7 @@ class ReconfigurationInstance(InstanceModel):
             check_start(self.name, self.running, self.catalogue, self.arrival_s, self.num_tasks, self.job2class)
         if self.upkeep is not None:
             size = self.running.size if self.running is not None else 0
-            self.upkeep.check(self.name, self.catalogue.num_types, self.num_jobs, size)
+            self.upkeep.check(self.name, self.catalogue.num_types, self.job2class, size)
         if self.past is not None:
             self.past.check(self.name, self.catalogue.type_names, self.num_jobs)
         object.__setattr__(self, "digest", self._content_hash())

@@ -134,7 +134,7 @@ def instance_of(
     past, running = _machines(history, pods, whole, stays, grid)
     lives, every = [pods[i] for i in stays.life.tolist()], list(state.groups.values())
     jobs = list(zip(lives, (every[g] for g in stays.group.tolist()), strict=True))
-    upkeep = upkeep_of(state, whole, running, pods, jobs, stays.arrival_s, grid.second_0)
+    upkeep = upkeep_of(state, whole, running, pods, jobs, job2class, stays.arrival_s, grid.second_0)
     used, job2class = np.unique(job2class, return_inverse=True)
     catalogue = _catalogue(whole, used)
     kinds = dict(zip(past.names, (made.kinds[k] for k in past.machine_type.tolist()), strict=True))

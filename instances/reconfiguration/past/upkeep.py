@@ -12,7 +12,7 @@ from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.readers.kubernetes.objects import unix_s
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, State, held_s, is_kept
 from schedgap.instances.provisioning.readers.kubernetes.upkeep import Guards, guard_of, own_marks
-from schedgap.instances.provisioning.running import UNMANAGED, Disruption, Pool, Running
+from schedgap.instances.provisioning.running import ONE_TASK, UNMANAGED, Disruption, Pool, Running
 from schedgap.instances.reconfiguration.upkeep import ALWAYS, SEVERAL, UNGUARDED, Upkeep
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def upkeep_of(
     running: Running | None,
     lives: Sequence[PodLife],
     jobs: Sequence[tuple[PodLife, PodGroup]],
+    job2class: IntArray,
     arrival_s: IntArray,
     second_0: int,
 ) -> Upkeep | None:
@@ -32,7 +33,7 @@ def upkeep_of(
 
     state : all that was there, with NodePools and PodDisruptionBudgets as they were last seen. whole : has its nodes as
     running machines. running : those at second 0, by their names. lives : of all pods. jobs : (J,) those in the instance,
-    and their groups. second_0 : in seconds since 1970.
+    their groups, and their classes in `whole`, which has weights. second_0 : in seconds since 1970.
     """
     all_nodes = whole.running.disruption if whole.running is not None else None
     pools = all_nodes.pools if all_nodes is not None else ()
@@ -51,10 +52,11 @@ def upkeep_of(
     age_s = np.where(held > 0, np.maximum(second_0 + arrival_s - start_s, 0), 0)
     kept = np.array([_is_kept(life) for life, _ in jobs], np.int64)
     guards = tuple(guard_of(name, budget) for name, budget in state.budgets.items())
-    guard = _guard(state, [group for _, group in jobs])
-    if not (pools or marks.any() or spot.size or held.any() or kept.any() or (guard != UNGUARDED).any()):
+    guard, weight = _guard(state, [group for _, group in jobs]), whole.weight[job2class]
+    told = held.any() or kept.any() or (guard != UNGUARDED).any() or (weight != ONE_TASK).any()
+    if not (pools or marks.any() or spot.size or told):
         return None
-    return Upkeep(machines, new_pool, held, age_s, kept, guard, guards)
+    return Upkeep(machines, new_pool, held, age_s, kept, guard, weight, guards)
 
 
 def _new_pools(whole: ProvisioningInstance, types: IntArray, pool: IntArray) -> IntArray:

@@ -10,7 +10,7 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.running import HELD, Budget, Disruption, Guard, Pool, Running
 from schedgap.instances.provisioning.windows import Window
 from schedgap.instances.reconfiguration import eva_synthetic, read_instance, shrink, write_instance
-from schedgap.instances.reconfiguration.upkeep import ALWAYS, SEVERAL, Upkeep
+from schedgap.instances.reconfiguration.upkeep import ALWAYS, OF_JOBS, SEVERAL, Upkeep
 
 POOLS = (Pool("a", (Budget(0, False, window=Window("0 9 * * *", 60)),), consolidate_after_s=30), Pool("b"))
 GUARDS = (Guard("web", 50, True, is_least=True), Guard("db", 1, False, is_least=False))
@@ -70,6 +70,7 @@ def test_each_part_is_in_the_digest():
         given(age_s=[8, 0, 0]),
         given(kept=[0, 0, 0]),
         given(guard=[0, 1, -1]),
+        given(weight=[2**26] * 3),
         given(guards=(GUARDS[0], Guard("db", 1, True, is_least=False))),
         given(new_pool=np.full(plain().catalogue.num_types, 1)),
         given(machines=Disruption(POOLS, [0, -1], [0, HELD], [1], [5, 60], 1_700_000_001)),
@@ -88,13 +89,14 @@ def test_some_jobs_have_what_is_said_of_them():
     [
         ({"held_s": [0, -2, 0]}, "held_s.1 is -2; give -1 or more"),
         ({"kept": [0, 2, 0]}, "kept.1 is 2; give 0 to 1"),
+        ({"weight": [0, -1, 0]}, "weight.1 is -1; give 0 to"),
         ({"guard": [2, 0, 0]}, "guard.0 is 2; give -2 to 1"),
-        ({"age_s": [0, 0]}, "held_s, age_s, kept, guard have shapes"),
+        ({"age_s": [0, 0]}, "held_s, age_s, kept, guard, weight have shapes"),
         ({"new_pool": [1]}, "upkeep is of 1 machine types, there are"),
         ({"machines": Disruption(POOLS, [0], [0], [])}, "upkeep is of 1 running machines, there are 2"),
         ({"machines": Disruption(POOLS, [0, 0], [0, 0], [999])}, "machine type 999 is spare capacity"),
         (
-            {"num_jobs": 4, "held_s": [0] * 4, "age_s": [0] * 4, "kept": [0] * 4, "guard": [0] * 4},
+            {"num_jobs": 4} | {key: [0] * 4 for key in OF_JOBS},
             "of 4 jobs, there are 3",
         ),
         ({"guards": (GUARDS[0], Guard("db", -1, False, is_least=False))}, "guard 'db' has -1"),
@@ -103,6 +105,14 @@ def test_some_jobs_have_what_is_said_of_them():
 def test_what_does_not_fit_together_is_refused(changes, message):
     with pytest.raises(InstanceError, match=message):
         given(**changes)
+
+
+def test_jobs_of_a_class_weigh_the_same():
+    upkeep = Upkeep.of(Disruption.of(0), [-1], 3, weight=[5, 7, 5])
+    upkeep.check("i", 1, np.array([1, 0, 1]), 0)
+    assert upkeep.of_classes(np.array([1, 0, 1]), 3).tolist() == [7, 5, 2**27]
+    with pytest.raises(InstanceError, match="job 0 has weight 5, others of its class have not"):
+        upkeep.check("i", 1, np.array([0, 0, 1]), 0)
 
 
 @pytest.mark.parametrize(

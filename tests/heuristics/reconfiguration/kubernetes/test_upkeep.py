@@ -29,7 +29,7 @@ def observe(make_observation):
     """A maker of observations with upkeep: classes of 5 and 3 CPUs; pools, and what else `Upkeep.of` and observations take."""
 
     def observed(tasks, machines=(), pools=ONE_POOL, first=0, of=(), **given):
-        keys = {"held_s", "age_s", "kept", "guard", "guards"}
+        keys = {"held_s", "age_s", "kept", "guard", "guards", "weight"}
         more = {key: given.pop(key) for key in keys & given.keys()}
         disruption = Disruption(pools, [0] * first, [0] * first, [], **dict(of))
         types = len(given.get("price", (10, 6)))
@@ -271,6 +271,28 @@ def test_cluster_autoscaler_looks_at_guards_before_each_machine(observe):
         given = observe(tasks, machines, guard=[0] * 4, guards=(Guard("g", number, False, is_least=False),))
         assert len(set(autoscaled(given).machine.tolist())) == left
     assert planned(autoscaled(observe(tasks, machines, guard=[SEVERAL] * 4))) == ([0, 1, 2, 3], [])
+
+
+def test_weights_tell_which_goes_first_and_none_is_as_empty(observe):
+    """Each of two bigs can take the other's tasks, and a budget lets one go: the one of more price for what its tasks count."""
+    budgets = (Pool("p", (budget(1),)),)
+    tasks, half, ten = [(FIVE, 0), (THREE, 1)], 2**26, 10 * 2**27
+    for weight, place in (([half, ten], [1, 1]), ([ten, half], [0, 0])):
+        assert planned(karpenter(observe(tasks, [BIG, BIG], budgets, weight=weight)))[0] == place
+    # Tasks that count nothing keep no machine: it goes within the budget of empty ones, and they are placed anew.
+    only_empty = (Pool("p", only_empty=True),)
+    assert planned(karpenter(observe(tasks, [BIG, BIG], only_empty, weight=[2**27, 0]))) == ([0, 0], [])
+
+
+def test_a_balanced_pool_gives_up_what_is_worth_it(observe):
+    """Of a single big for a small one: savings of 4 of 10, disruption of 2 of 2, a score of 0.4, below one half.
+
+    One of two goes: savings of 10 of 20 for a disruption of 2 of 4, a score of 1.
+    """
+    balanced = (Pool("p", balanced=True),)
+    assert planned(karpenter(observe([(FIVE, 0)], [BIG], balanced))) == ([0], [])
+    assert planned(karpenter(observe([(FIVE, 0)], [BIG]))) == ([1], [SMALL])
+    assert planned(karpenter(observe(HALVES, [BIG, BIG], balanced))) == ([1, 1], [])
 
 
 def test_a_policy_is_shown_what_is_said_of_jobs_that_it_sees(make_instance):
