@@ -28,6 +28,7 @@ from schedgap.instances.provisioning.running import (
     GOING,
     HELD,
     NO_SCALE_DOWN,
+    ONE_TASK,
     REASONS,
     STARTING,
     UNMANAGED,
@@ -109,7 +110,7 @@ def _number(given: int | str, pods: int) -> int:
 
 
 INITIALIZED = "karpenter.sh/initialized"
-WHEN_EMPTY, NEVER = "WhenEmpty", "Never"
+WHEN_EMPTY, BALANCED, NEVER = "WhenEmpty", "Balanced", "Never"
 
 
 def looked_at(
@@ -130,7 +131,8 @@ def looked_at(
     _, _, left = in_units(resources, demands, [n.left for n in nodes], alike=True)
     found: dict[str, Any] = {"reserved": np.array(taken, np.int64)} if any(map(any, taken)) else {}
     found |= {"whole": np.array(whole, np.int64)} if whole != left else {}
-    return found | {"disruption": _disruption(state, nodes, spot)}
+    # A node counts one to Karpenter, whatever is on it.
+    return found | {"disruption": _disruption(state, nodes, spot), "node_disruption": np.full(len(nodes), ONE_TASK)}
 
 
 def _disruption(state: State, nodes: Sequence[RunningNode], spot: Sequence[int]) -> Disruption | None:
@@ -180,7 +182,8 @@ def _pool(state: State, name: str) -> Pool:
             f"For information: Karpenter's rule is without {left_out} budgets of NodePool {name:.60} that hold at times only, "
             "or are no number."
         )
-    return Pool(name, tuple(budgets), given.consolidation_policy == WHEN_EMPTY)
+    policy = given.consolidation_policy
+    return Pool(name, tuple(budgets), policy == WHEN_EMPTY, policy == BALANCED)
 
 
 def _blocked(state: State) -> Iterator[str]:
