@@ -1,9 +1,9 @@
 """Prices of presence from prices of resources: machines as a fluid, of every spell at once.
 
 At prices of the resources of each machine type at which no machine is worth more than it costs (`resource_bound.py` of
-provisioning), a task of a class is worth what it takes on the type where that is least. So no content of a machine is worth more than the
-machine, whoever is there: prices that are found for one spell hold in all others. They need no search for contents, which
-machines of many small tasks make hopeless. Where tasks are small, they are nearly as good as prices of contents.
+provisioning), a task of a class is worth what it takes on the type where that is least. So no content of a machine is worth
+more than the machine, whoever is there: prices that are found for one spell hold in all others. They need no search for
+contents, which machines of many small tasks make hopeless. Where tasks are small, they are nearly as good as prices of contents.
 """
 
 from __future__ import annotations
