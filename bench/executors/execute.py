@@ -217,7 +217,7 @@ def open_executor(
             raise ExecutorError(
                 f"executor {name} needs the package '{error.name}', which is not installed; pip install 'schedgap[{name}]'."
             ) from None
-        executor = module.connect(setting, jobs, address)
+        executor = getattr(module, f"{name.capitalize()}Executor")(setting, jobs, address)
     try:
         yield executor
     finally:
