@@ -19,10 +19,9 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.handle import prepare_spawner
 from schedgap.bench.isolation.messages import Answer, Request
-from schedgap.bench.isolation.pool import Pool
+from schedgap.bench.isolation.pool import Pool, doing
 from schedgap.bench.plugins.discover import Home
 from schedgap.bench.plugins.files import code_hash
 from schedgap.bench.programs.program import Program
