@@ -180,8 +180,9 @@ class _Cheapest:
         if key not in self.known:
             catalogue = self.catalogue
             needs = catalogue.demand[:, content]
-            barred = (needs < 0).any(axis=(1, 2))[catalogue.type2family]
-            fits: BoolArray = (needs.sum(axis=1)[catalogue.type2family] <= catalogue.capacity).all(axis=1) & ~barred
+            allowed: BoolArray = (needs >= 0).all(axis=(1, 2))
+            has_room: BoolArray = (needs.sum(axis=1)[catalogue.type2family] <= catalogue.capacity).all(axis=1)
+            fits = has_room & allowed[catalogue.type2family]
             price, most = catalogue.price, np.iinfo(np.int64).max
             plain = price[np.logical_and(fits, np.logical_not(self.is_spot))].min(initial=most)
             self.known[key] = (int(plain), int(price[fits].min(initial=most)))
