@@ -180,7 +180,7 @@ class _Cheapest:
         if key not in self.known:
             catalogue = self.catalogue
             needs = catalogue.demand[:, content]
-            allowed: BoolArray = (needs >= 0).all(axis=(1, 2))
+            allowed = (needs[:, :, 0] >= 0).all(axis=1)
             has_room: BoolArray = (needs.sum(axis=1)[catalogue.type2family] <= catalogue.capacity).all(axis=1)
             fits = has_room & allowed[catalogue.type2family]
             price, most = catalogue.price, np.iinfo(np.int64).max
