@@ -182,7 +182,7 @@ class _Cheapest:
             needs = catalogue.demand[:, content]
             allowed = (needs[:, :, 0] >= 0).all(axis=1)
             has_room: BoolArray = (needs.sum(axis=1)[catalogue.type2family] <= catalogue.capacity).all(axis=1)
-            fits = has_room & allowed[catalogue.type2family]
+            fits: BoolArray = np.logical_and(has_room, allowed[catalogue.type2family])
             price, most = catalogue.price, np.iinfo(np.int64).max
             plain = price[np.logical_and(fits, np.logical_not(self.is_spot))].min(initial=most)
             self.known[key] = (int(plain), int(price[fits].min(initial=most)))
