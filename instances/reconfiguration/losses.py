@@ -180,9 +180,8 @@ class _Cheapest:
         if key not in self.known:
             catalogue = self.catalogue
             needs = catalogue.demand[:, content]
-            allowed = (needs[:, :, 0] >= 0).all(axis=1)
             has_room: BoolArray = (needs.sum(axis=1)[catalogue.type2family] <= catalogue.capacity).all(axis=1)
-            fits: BoolArray = np.logical_and(has_room, allowed[catalogue.type2family])
+            fits: BoolArray = has_room & (needs.min(axis=(1, 2))[catalogue.type2family] >= 0)
             price, most = catalogue.price, np.iinfo(np.int64).max
             plain = price[np.logical_and(fits, np.logical_not(self.is_spot))].min(initial=most)
             self.known[key] = (int(plain), int(price[fits].min(initial=most)))
