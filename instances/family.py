@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.instances.errors import InstanceError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
+    from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.picture import Picture
 
 # What commands and functions mean that name no family.
@@ -63,6 +63,40 @@ class Cluster:
     disruption_scale: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Losses:
+    """What a cluster cost hour by hour, of H hours, the last one perhaps shorter; in the unit that is shown.
+
+    paid, floor : (H,), and `lost` by reason, (H,) each: what was paid is the floor and all that was lost. tasks : (H,), that
+    were there in the middle of the hour.
+    """
+
+    paid: FloatArray
+    floor: FloatArray
+    tasks: IntArray
+    lost: Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """How instances of a family can be what a cluster did over days.
+
+    span : the unix second at which the past begins, and its seconds. ran : what ran, in words. paid : in the unit of the
+    objective; None where no past is known. hourly : what a solution pays in each hour, or, for None, what was paid.
+    losses : by the proof of `floor`. floor, plan : the method that proves the floor with prices for each moment, and the one
+    that plans with hindsight. rivals : what others would have done.
+    """
+
+    span: Callable[[Any], tuple[int, int]]
+    ran: Callable[[Any], str]
+    paid: Callable[[Any], int | None]
+    hourly: Callable[[Any, Any], FloatArray]
+    losses: Callable[[Any, Mapping[str, Any]], Losses]
+    floor: str
+    plan: str
+    rivals: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Scored:
     """A run of a method on an instance, for `Family.native_score`. objective : verified; None where the run failed."""
@@ -86,6 +120,7 @@ class Family:
     measures : returns figures of a verified solution beside its objective, such as machines used; None for none.
     picture : returns what a verified solution looks like, for the report; None for none.
     cluster : how its instances can be the state of a running cluster; None where they cannot.
+    over : how its instances can be what a cluster did over days; None where they cannot.
     floor_method : the method that looks for the cheapest plan of a cluster and for the floor below all plans.
     floor_first : methods that have a plan and a floor within a second, which are shown until that one has better ones.
     floor_beside : methods that better the floor while that one runs, where two runs at a time are allowed.
@@ -117,6 +152,7 @@ class Family:
     picture: Callable[[Any, Any], Picture] | None = None
     features: Callable[[Any], frozenset[str]] | None = None
     cluster: Cluster | None = None
+    over: Over | None = None
     floor_method: str = ""
     floor_first: tuple[str, ...] = ()
     floor_beside: tuple[str, ...] = ()

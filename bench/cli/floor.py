@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from schedgap.bench.cli.ending import NOTHING_MEASURED, SOME_FAILED
 from schedgap.bench.cli.options import AsJson, Force, Jobs, Memory, pairs_of, refuse_existing
 from schedgap.bench.cli.progress import ProgressBar
+from schedgap.bench.cli.show import NOTHING_MEASURED, SOME_FAILED
 from schedgap.bench.floor import floor as bracket
-from schedgap.bench.floor import floor_lines
-from schedgap.bench.isolation.spawners import prepare_spawner
+from schedgap.bench.floor import floor_lines, floor_over, over_lines
+from schedgap.bench.isolation.handle import prepare_spawner
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import MAX_TIME_LIMIT_S
 from schedgap.bench.suites.source import Source, family_of_file
@@ -24,10 +24,12 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.family import DEFAULT_FAMILY, find_family
 
 if TYPE_CHECKING:
-    from schedgap.bench.floor import Floor
+    from schedgap.bench.floor import Floor, Past
 
 # There is no plan: something is short, or a method says so.
 CANNOT_BE_HAD = 5
+# Whose instances have a past.
+PAST_FAMILY = "reconfiguration"
 
 
 def floor(
@@ -35,8 +37,20 @@ def floor(
         list[Path],
         typer.Argument(help="An instance file, or with --catalogue what `kubectl get pods,nodes -A -o json` printed."),
     ],
+    over: Annotated[
+        bool,
+        typer.Option(
+            "--over", help="STATE is a past: a folder of snapshots, answers of Prometheus, or a log. What did it cost?"
+        ),
+    ] = False,
     time: Annotated[
-        float, typer.Option("--time", min=0, max=MAX_TIME_LIMIT_S, help="Seconds for the plan; half for other points.")
+        float,
+        typer.Option(
+            "--time",
+            min=0,
+            max=MAX_TIME_LIMIT_S,
+            help="Seconds for the plan; half for other points. With --over, of each method.",
+        ),
     ] = 60.0,
     disruption: Annotated[
         float | None,
@@ -74,8 +88,19 @@ def floor(
     if out is not None:
         refuse_existing(out, force=force)
     # A process that imports methods, while this one reads.
-    prepare_spawner([DEFAULT_FAMILY], given_limits(time_limit_s=time, memory_mib=memory).threads)
-    instance, family = _loaded(state, catalogue, setting or [])
+    prepare_spawner(
+        [PAST_FAMILY if over else DEFAULT_FAMILY], given_limits(time_limit_s=time, memory_mib=memory).threads
+    )
+    instance, family = _loaded(state, catalogue, setting or [], PAST_FAMILY if over else DEFAULT_FAMILY)
+    if over:
+        with ProgressBar(str(state[0])) as bar:
+            past = floor_over(
+                instance, family=family, time_limit_s=time, jobs=jobs, memory_mib=memory, on_progress=bar.show
+            )
+        if out is not None:
+            _write_past(past, out)
+        typer.echo(json.dumps(past.to_json(), allow_nan=False) if as_json else "\n".join(over_lines(past)))
+        raise typer.Exit(SOME_FAILED if past.problems else NOTHING_MEASURED if past.plan.price is None else 0)
     with ProgressBar(str(state[0]), step="point") as bar:
         found = bracket(
             instance,
@@ -112,17 +137,29 @@ def exit_code(found: Floor) -> int:
     return NOTHING_MEASURED if found.chosen.plan is None else 0
 
 
-def _loaded(state: list[Path], catalogue: Path | None, settings: list[str]) -> tuple[object, str]:
-    """Return the instance and its family's name."""
+def _loaded(state: list[Path], catalogue: Path | None, settings: list[str], family: str) -> tuple[object, str]:
+    """Return the instance and its family's name. family : of what is read with a price list."""
     if catalogue is None:
         if len(state) > 1 or settings:
             raise InstanceError("several files, and --set, are for a cluster; name its price list by --catalogue.")
-        family = family_of_file(state[0])
-        return find_family(family).read_instance(state[0]), family
+        own = family_of_file(state[0])
+        return find_family(own).read_instance(state[0]), own
     parameters = pairs_of([f"catalogue={catalogue}", *settings])
     load_families()
-    source = Source(DEFAULT_FAMILY, "importer", "kubernetes", state[0], parameters, tuple(state[1:]))
-    return source.build(), DEFAULT_FAMILY
+    source = Source(family, "importer", "kubernetes", state[0], parameters, tuple(state[1:]))
+    return source.build(), family
+
+
+def _write_past(found: Past, folder: Path) -> None:
+    # As below.
+    from schedgap.bench.report.floor_figure import over_svg
+
+    folder.mkdir(parents=True, exist_ok=True)
+    found.family.write_instance(found.instance, folder / "instance.json")
+    if found.solution is not None:
+        found.family.write_solution(found.instance, found.solution, folder / "plan.json")
+    (folder / "floor.json").write_text(json.dumps(found.to_json(), indent=2) + "\n", encoding="utf-8")
+    (folder / "floor.svg").write_bytes(over_svg(found))
 
 
 def _write(found: Floor, folder: Path) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from schedgap.instances.arrays import IntArray, first_true, lock, locked_ints
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.windows import Window
 from schedgap.instances.units import DOLLAR, shown_amount
 
 ANY_NUMBER = -1
@@ -336,27 +337,75 @@ class Budget:
     nodes: int
     is_percent: bool
     reasons: tuple[str, ...] = REASONS
+    # None: always.
+    window: Window | None = None
 
     def allows(self, machines: int) -> int:
         """Return how many may go of so many machines."""
-        return -(-machines * self.nodes // 100) if self.is_percent else self.nodes
+        return share_of(machines, self.nodes, self.is_percent)
+
+    def holds(self, at_s: int | None) -> bool:
+        """Whether it holds at a second since 1970; one that holds at times only does not where the time is not known."""
+        return self.window is None or (at_s is not None and self.window.holds(at_s))
+
+
+def share_of(number: int, given: int, is_percent: bool) -> int:
+    """Return a given number, or such a percentage of another one, rounded up."""
+    return -(-number * given // 100) if is_percent else given
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A PodDisruptionBudget: so many of its tasks must be well (`is_least`), or else so many may be away.
+
+    number : of tasks, or a percentage of those that there are, rounded up.
+    """
+
+    name: str
+    number: int
+    is_percent: bool
+    is_least: bool
+
+    def allows(self, present: int, well: int) -> int:
+        """Return how many of so many tasks, of which so many are well, may go now."""
+        number = share_of(present, self.number, self.is_percent)
+        return max(0, well - (number if self.is_least else max(0, present - number)))
+
+
+# In place of seconds: such machines never go.
+NEVER = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
     """Machines under one policy.
 
-    only_empty : whether none may go that has tasks. balanced : whether only those may whose price is worth what it disrupts.
+    only_empty : whether none may go that has tasks (WhenEmpty). balanced : whether others go where that is worth the
+    disturbance (Balanced). consolidate_after_s : so long after a task came or went a machine neither goes nor takes tasks
+    of one that goes; `NEVER` for machines that never go.
     """
 
     name: str
     budgets: tuple[Budget, ...] = ()
     only_empty: bool = False
     balanced: bool = False
+    consolidate_after_s: int = 0
 
-    def allowed(self, machines: int, reason: str) -> int:
-        """Return how many may go for a reason, of so many machines: the least of the budgets."""
-        return min((b.allows(machines) for b in self.budgets if reason in b.reasons), default=machines)
+    def allowed(self, machines: int, reason: str, at_s: int | None = None) -> int:
+        """Return how many may go for a reason, of so many machines: the least of the budgets that hold at a second."""
+        budgets = (b for b in self.budgets if reason in b.reasons and b.holds(at_s))
+        return min((b.allows(machines) for b in budgets), default=machines)
+
+    def hashed(self) -> tuple[object, ...]:
+        """Return what a digest has of it: what is as by default adds nothing."""
+        budgets = [
+            (b.nodes, b.is_percent, b.reasons, *((b.window.cron, b.window.duration_s) if b.window else ()))
+            for b in self.budgets
+        ]
+        more = ["balanced"] * self.balanced + ["consolidate_after_s", self.consolidate_after_s] * (
+            self.consolidate_after_s != 0
+        )
+        return (self.name, self.only_empty, budgets, *more)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -365,6 +414,8 @@ class Disruption:
 
     pool : (E,) int64 into `pools`, -1 for none. marks : (E,) int64, sums of the values of `MARKS`.
     spot : (S,) int64, machine types that are spare capacity, which may be taken away.
+    quiet_s : (E,) int64, for how long no task came or went; None: for long. at_s : the present, in seconds since 1970 (UTC),
+    by which budgets hold; over time, that of second 0. None where it is not known.
 
     Raises `InstanceError` where these do not fit together.
     """
@@ -373,10 +424,17 @@ class Disruption:
     pool: IntArray
     marks: IntArray
     spot: IntArray
+    quiet_s: IntArray | None = None
+    at_s: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pools", tuple(self.pools))
-        lock(self, ("pool", "marks", "spot"))
+        lock(self, ("pool", "marks", "spot", *(("quiet_s",) if self.quiet_s is not None else ())))
+        sizes = {values.shape for values in (self.pool, self.marks, self.quiet_s) if values is not None}
+        if sizes != {self.pool.shape} or (self.quiet_s is not None and (self.quiet_s < 0).any()):
+            raise InstanceError(
+                f"pools, marks and quiet_s are of {sorted(sizes)} running machines; give one of each, quiet_s not negative."
+            )
         names = [pool.name for pool in self.pools]
         if (twice := next((name for name in names if names.count(name) > 1), None)) is not None:
             raise InstanceError(f"pool '{twice}' is named {names.count(twice)} times; names must be unique.")
@@ -387,6 +445,11 @@ class Disruption:
             if (e := first_true((values < least) | (values >= stop))) is not None:
                 raise InstanceError(f"running machine {e} has {what} {values[e]}; give {least} to {stop - 1}.")
         for pool in self.pools:
+            if pool.consolidate_after_s < NEVER or (pool.only_empty and pool.balanced):
+                raise InstanceError(
+                    f"pool '{pool.name:.60}' has consolidate_after_s {pool.consolidate_after_s}, only_empty {pool.only_empty} "
+                    f"and balanced {pool.balanced}; give seconds, or {NEVER} for never, and one policy."
+                )
             for budget in pool.budgets:
                 if budget.nodes < 0 or not budget.reasons or not set(budget.reasons) <= set(REASONS):
                     raise InstanceError(
@@ -401,8 +464,6 @@ class Disruption:
 
     def hashed(self) -> tuple[object, ...]:
         """Return what an instance's digest has of it."""
-        plain = [
-            (p.name, p.only_empty, [(b.nodes, b.is_percent, b.reasons) for b in p.budgets], *["balanced"] * p.balanced)
-            for p in self.pools
-        ]
-        return (plain, self.pool, self.marks, self.spot)
+        more = [("quiet_s", self.quiet_s), ("at_s", self.at_s)]
+        given = [part for key, value in more if value is not None for part in (key, value)]
+        return ([pool.hashed() for pool in self.pools], self.pool, self.marks, self.spot, *given)

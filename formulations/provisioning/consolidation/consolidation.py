@@ -35,8 +35,7 @@ from fractions import Fraction
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import LpSolution
-from schedgap.formulations.column_generation.generation import Generation
-from schedgap.formulations.column_generation.master import Master
+from schedgap.formulations.column_generation.master import Generation, Master
 from schedgap.formulations.provisioning.column_generation.column_generation import supported
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.limits import MAX_NANO

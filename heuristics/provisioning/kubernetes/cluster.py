@@ -21,6 +21,7 @@ from schedgap.instances.provisioning.running import (
     EMPTY,
     GOING,
     HELD,
+    NEVER,
     ONE_TASK,
     STARTING,
     UNMANAGED,
@@ -326,36 +327,54 @@ def _widest(capacity: IntArray, types: IntArray) -> list[int]:
     return kept
 
 
+# Beside the marks of an instance: tasks came or went a short while ago, by what the pool says.
+UNSETTLED = 2 * GOING
+
+
+def settling(pools: tuple[Pool, ...], pool: IntArray, quiet_s: IntArray | None) -> IntArray:
+    """(N,) int64, the marks of machines by their pools and by how long (N,) no task came or went; None for long."""
+    after = np.array([*(p.consolidate_after_s for p in pools), 0], np.int64)[pool]
+    is_settled = True if quiet_s is None else quiet_s >= after
+    marks: IntArray = np.where(after == NEVER, HELD, np.where(is_settled, 0, UNSETTLED))
+    return marks
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Limits:
-    """Pools, and the pool and marks of the nodes that ran from the start.
+    """Pools, and the pool and marks of nodes.
 
-    pools : the last one of new machines of which nobody knows whose they are. pool, marks : (E,) int64 in the order of
-    nodes. family2pool : (F,) int64, of new machines: the pool of the first node of their family.
+    pools : the last one of new machines of which nobody knows whose they are. pool, marks : (E,) int64, of the first nodes;
+    the others are new. type2pool : (K,) int64, of new machines. at_s : the present, by which budgets hold. gone : (P,) int64,
+    so many of each pool are about to go already, and are no nodes any more.
     """
 
     pools: tuple[Pool, ...]
     pool: IntArray
     marks: IntArray
-    family2pool: IntArray
+    type2pool: IntArray
+    at_s: int | None
+    gone: IntArray
 
     @classmethod
     def of(cls, instance: ProvisioningInstance, policy: str = AS_POOLS) -> Limits | None:
-        """Return those of an instance; None where it says nothing of them, and all nodes may go. policy : of all pools."""
+        """Return those of an instance; None where it says nothing of them, and all nodes may go. policy : of all pools.
+
+        New machines are of the pool of the first node of their family.
+        """
         running = instance.running
         if running is None or (running.disruption is None and policy == AS_POOLS):
             return None
         names = in_order(running)
         given = Disruption.of(running.size) if running.disruption is None else running.disruption
-        pool = given.pool[names] if given.pools else np.zeros(names.size, np.int64)
-        family = instance.type2family[running.machine_type[names]]
-        owners = [pool[(family == f) & (pool != UNMANAGED)] for f in range(len(instance.families))]
-        last = len(given.pools)
-        family2pool = np.array([int(own[0]) if own.size else last for own in owners], np.int64)
         pools: tuple[Pool, ...] = (*given.pools, ANY)
         if policy != AS_POOLS:
             pools = tuple(replace(p, only_empty=policy == WHEN_EMPTY, balanced=policy == BALANCED) for p in pools)
-        return cls(pools, pool, given.marks[names], family2pool)
+        pool = given.pool[names] if given.pools else np.zeros(names.size, np.int64)
+        family = instance.type2family[running.machine_type[names]]
+        owners = [pool[(family == f) & (pool != UNMANAGED)] for f in range(len(instance.families))]
+        family2pool = np.array([int(own[0]) if own.size else len(given.pools) for own in owners], np.int64)
+        marks = given.marks[names] | settling(pools, pool, None if given.quiet_s is None else given.quiet_s[names])
+        return cls(pools, pool, marks, family2pool[instance.type2family], given.at_s, np.zeros(len(pools), np.int64))
 
     def may_go(self, cluster: Cluster, reason: str) -> IntArray:
         """Return the nodes that may go for a reason: empty ones (`Cluster.idle`), or others."""
@@ -363,16 +382,22 @@ class Limits:
         is_empty = cluster.idle()[nodes]
         only_empty = np.array([p.only_empty for p in self.pools])
         fits = is_empty if reason == EMPTY else ~is_empty & ~only_empty[pool]
-        found: IntArray = nodes[fits & (pool != UNMANAGED) & (marks & (HELD | STARTING | GOING) == 0)]
+        found: IntArray = nodes[fits & (pool != UNMANAGED) & (marks & (HELD | STARTING | GOING | UNSETTLED) == 0)]
+        return found
+
+    def unsettled(self, cluster: Cluster) -> IntArray:
+        """Return the nodes that take no tasks of others that go, as if they were not there."""
+        nodes, _, marks = self._now(cluster)
+        found: IntArray = nodes[marks & UNSETTLED != 0]
         return found
 
     def budgets(self, cluster: Cluster, reason: str) -> list[int]:
         """Return how many of each pool may go now: of those that have started, less what is unwell or goes already."""
         _, pool, marks = self._now(cluster)
         started, going = (pool != UNMANAGED) & (marks & STARTING == 0), marks & GOING != 0
-        total = np.bincount(pool[started], minlength=len(self.pools)).tolist()
-        less = np.bincount(pool[started & going], minlength=len(self.pools)).tolist()
-        return [max(p.allowed(n, reason) - m, 0) for p, n, m in zip(self.pools, total, less, strict=True)]
+        total = (np.bincount(pool[started], minlength=len(self.pools)) + self.gone).tolist()
+        less = (np.bincount(pool[started & going], minlength=len(self.pools)) + self.gone).tolist()
+        return [max(p.allowed(n, reason, self.at_s) - m, 0) for p, n, m in zip(self.pools, total, less, strict=True)]
 
     def within(self, cluster: Cluster, nodes: IntArray, reason: str) -> IntArray:
         """Return the first of the nodes that the budgets of their pools admit together."""
@@ -396,7 +421,7 @@ class Limits:
     def pools_of(self, cluster: Cluster, nodes: IntArray) -> IntArray:
         """(N,) int64, the pool of each node, -1 for none."""
         types = cluster.nodes.machine_type[nodes]
-        pool: IntArray = self.family2pool[cluster.type2family[types]]
+        pool: IntArray = self.type2pool[types]
         first = nodes < self.pool.size
         pool[first] = self.pool[nodes[first]]
         return pool

@@ -226,14 +226,19 @@ def grow(cluster: Cluster, scale_up: ScaleUp) -> None:
         np.add.at(cluster.nodes.held, (first + where[slot >= 0], slot[slot >= 0]), 1)
 
 
-def shrink(cluster: Cluster, chosen: IntArray, max_disruption: int | None = None) -> bool:
+def shrink(
+    cluster: Cluster,
+    chosen: IntArray,
+    max_disruption: int | None = None,
+    admitted: Callable[[IntArray], IntArray] = lambda rows: rows,
+) -> bool:
     """Drop those of some nodes, in turn, whose tasks fit on others; return whether one has gone.
 
-    max_disruption : so much may be disrupted in all.
+    max_disruption : so much may be disrupted in all. admitted : which of the nodes may still go.
     """
     work, catalogue, claims = new_work(cluster), cluster.catalogue(), new_claims(1, cluster)
     gone = False
-    while chosen.size:
+    while (chosen := admitted(chosen)).size:
         rest = (cluster.tasks, catalogue, cluster.nodes, cluster.number)
         search = Search(*rest, claims, work, 0, cluster.disruption_left(max_disruption), False)
         place = first_removable(chosen, chosen.shape[0], search)

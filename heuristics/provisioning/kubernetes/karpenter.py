@@ -219,14 +219,17 @@ def consolidate(
     chosen = alone = candidates(cluster, order, nodes)
     if limits is not None:
         chosen, alone = (each(cluster, chosen, UNDERUTILIZED) for each in (limits.within, limits.in_turn))
+    # Pools that give up all that is cheaper then approve of everything.
+    own = policy == AS_POOLS
+    balance = Balance.of(cluster, limits, everywhere=policy == BALANCED) if own or policy == BALANCED else None
+    hidden = np.empty(0, np.int64) if limits is None else limits.unsettled(cluster)
+    types = cluster.nodes.machine_type[hidden]
+    cluster.nodes.machine_type[hidden] = GONE
     work, catalogue = new_work(cluster), cluster.catalogue(pool)
     claims, pools = new_claims(1, cluster), int(pool[-1]) + 1
     rest = (claims, work, pools, disruption, spot_to_spot)
     search = Search(cluster.tasks, catalogue, cluster.nodes, cluster.number, *rest)
     most = min(allowed, MOST_AT_ONCE, chosen.shape[0])
-    # Pools that give up all that is cheaper then approve of everything.
-    own = policy == AS_POOLS
-    balance = Balance.of(cluster, limits, everywhere=policy == BALANCED) if own or policy == BALANCED else None
     number = (
         widest_prefix(chosen, most, search) if balance is None else _widest_that_passes(chosen, most, search, balance)
     )
@@ -236,10 +239,10 @@ def consolidate(
             number = min(first_removable(chosen, chosen.shape[0], search), 1)
         else:
             chosen, number = _first_that_passes(chosen, search, balance)
-    if number == 0:
-        return 0
-    rented = removal(chosen, number, search)
-    cluster.number = commit(chosen, number, rented, cluster.tasks, catalogue, cluster.nodes, cluster.number, work)
+    if number:
+        rented = removal(chosen, number, search)
+        cluster.number = commit(chosen, number, rented, cluster.tasks, catalogue, cluster.nodes, cluster.number, work)
+    cluster.nodes.machine_type[hidden] = types
     return number
 
 

@@ -153,6 +153,32 @@ def _node(
     return node(metadata(name, "", digits, labels), spec, capacity, allocatable)
 
 
+def daemon_request(daemon: Daemon) -> IntArray:
+    """Return what a pod of a DaemonSet asks for, by the order of `RESOURCES`."""
+    return vector(Workload("", "", {"containers": [container(daemon.name, daemon.requests)]}, 1).request())
+
+
+def daemon_pod(daemon: Daemon, host: str, revision: str, dice: Dice) -> Json:
+    """Return the pod of a DaemonSet, or the static pod, on a node."""
+    ports = [{"containerPort": daemon.port, "hostPort": daemon.port, "protocol": "TCP"}] if daemon.port else []
+    spec: Json = {"containers": [container(daemon.name, daemon.requests, ports=ports)], "hostNetwork": bool(ports)}
+    labels = {"app": daemon.name} | ({} if daemon.static else {"controller-revision-hash": revision})
+    end = host if daemon.static else dice.suffix()
+    meta = metadata(f"{daemon.name}-{end}", daemon.namespace, dice.digits(), labels)
+    if daemon.static:
+        meta["annotations"] = {"kubernetes.io/config.mirror": revision, "kubernetes.io/config.source": "file"}
+        meta = objects.owned(meta, "Node", host)
+        spec["tolerations"] = [{"effect": "NoExecute", "operator": "Exists"}]
+    else:
+        meta = objects.owned(meta, "DaemonSet", daemon.name)
+        spec["tolerations"] = [{"operator": "Exists"}, *DAEMON_STAYS]
+        field = [{"key": "metadata.name", "operator": "In", "values": [host]}]
+        terms = {"nodeSelectorTerms": [{"matchFields": field}]}
+        spec |= {"nodeSelector": dict(daemon.selector)} if daemon.selector else {}
+        spec["affinity"] = {"nodeAffinity": {objects.REQUIRED: terms}}
+    return objects.pod(meta, spec, host, "Running")
+
+
 GPU_RULES = ("training", "training", "job", "plain")
 SYSTEM_RULES = ("plain", "soft")
 # Workloads one after another of which no pod finds room: the group is full.
@@ -189,30 +215,11 @@ class Cluster:
         return [each.document for each in self.made]
 
     def _run_everywhere(self, daemon: Daemon) -> None:
-        revision = self.dice.suffix(9)
-        ports = [{"containerPort": daemon.port, "hostPort": daemon.port, "protocol": "TCP"}] if daemon.port else []
-        shared = {"containers": [container(daemon.name, daemon.requests, ports=ports)], "hostNetwork": bool(ports)}
-        asked = vector(Workload("", "", {"containers": shared["containers"]}, 1).request())
+        revision, asked = self.dice.suffix(9), daemon_request(daemon)
         for number, host in enumerate(self.made):
-            if not daemon.selector.items() <= host.document["metadata"]["labels"].items():
-                continue
-            self.room.take(number, asked)
-            labels = {"app": daemon.name} | ({} if daemon.static else {"controller-revision-hash": revision})
-            end = host.name if daemon.static else self.dice.suffix()
-            meta = metadata(f"{daemon.name}-{end}", daemon.namespace, self.dice.digits(), labels)
-            spec: Json = dict(shared)
-            if daemon.static:
-                meta["annotations"] = {"kubernetes.io/config.mirror": revision, "kubernetes.io/config.source": "file"}
-                meta = objects.owned(meta, "Node", host.name)
-                spec["tolerations"] = [{"effect": "NoExecute", "operator": "Exists"}]
-            else:
-                meta = objects.owned(meta, "DaemonSet", daemon.name)
-                spec["tolerations"] = [{"operator": "Exists"}, *DAEMON_STAYS]
-                field = [{"key": "metadata.name", "operator": "In", "values": [host.name]}]
-                terms = {"nodeSelectorTerms": [{"matchFields": field}]}
-                spec |= {"nodeSelector": dict(daemon.selector)} if daemon.selector else {}
-                spec["affinity"] = {"nodeAffinity": {objects.REQUIRED: terms}}
-            self.pods.append(objects.pod(meta, spec, host.name, "Running"))
+            if daemon.selector.items() <= host.document["metadata"]["labels"].items():
+                self.room.take(number, asked)
+                self.pods.append(daemon_pod(daemon, host.name, revision, self.dice))
 
     def _fill(self) -> None:
         """Run workloads until each group is as loaded as it should be, or as many pods run as should."""
@@ -432,17 +439,17 @@ def _write(name: str, folder: Path, nodes: int, seed: int, *, labelled: bool, we
     write_list(made.budgets, folder / "budgets.json")
     rows = [f"{each.name},{each.kind.name}" for each in made.made]
     (folder / NODE_TYPES).write_text("\n".join(["node,type", *rows]) + "\n", encoding="utf-8")
-    (folder / PRICES).write_text(_prices(kind, made), encoding="utf-8")
+    (folder / PRICES).write_text(price_list(kind.provider, made.made), encoding="utf-8")
 
 
-def _prices(kind: Kind, made: Cluster) -> str:
-    """Return the price list; own machines are as many as there are."""
-    own = not kind.provider.has_type_label
-    named = any(each.product for each in kind.provider.types)
+def price_list(provider: Provider, nodes: Sequence[Made] = ()) -> str:
+    """Return the price list of a provider, a CSV; own machines are as many as there are nodes."""
+    own = not provider.has_type_label
+    named = any(each.product for each in provider.types)
     lines = ["name,price,spot_price,cpu,memory_gib,gpu,pods" + ",gpu_name" * named + ",count" * own]
-    for each in kind.provider.types:
+    for each in provider.types:
         spot = f"{each.spot / 1e6:.4f}" if each.spot else ""
         line = f"{each.name},{each.micro / 1e6:.4f},{spot},{each.vcpu},{each.gib},{each.gpus},{each.most_pods}"
         line += f",{each.product}" * named
-        lines.append(line + f",{sum(node.kind == each for node in made.made)}" * own)
+        lines.append(line + f",{sum(node.kind == each for node in nodes)}" * own)
     return "\n".join(lines) + "\n"
