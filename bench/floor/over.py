@@ -69,6 +69,15 @@ class Past:
     problems: tuple[str, ...] = ()
 
     @property
+    def best_plan(self) -> Any:
+        """The schedule of `plan`, None for none."""
+        return self.solution
+
+    def write_plan(self, path: Path) -> None:
+        """Write it."""
+        self.family.write_solution(self.instance, self.solution, path)
+
+    @property
     def gap(self) -> float | None:
         """Share of the plan's price that is not proven necessary."""
         return None if not self.plan.price or self.floor is None else (self.plan.price - self.floor) / self.plan.price

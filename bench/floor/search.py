@@ -103,6 +103,15 @@ class Floor:
         """What no plan can save more than."""
         return None if self.price_now is None or self.chosen.floor is None else self.price_now - self.chosen.floor
 
+    @property
+    def best_plan(self) -> Any:
+        """The plan of the point that was asked for, None for none."""
+        return self.chosen.plan
+
+    def write_plan(self, path: Path) -> None:
+        """Write that plan, and the steps to it."""
+        cluster_of(self.family).write_plan(self.instance, self.best_plan, list(self.drain), path)
+
     def by_type(self) -> tuple[dict[str, int], dict[str, int]]:
         """Return how many machines run, and are in the plan, with types that differ by node only as one."""
         cluster, plan = cluster_of(self.family), self.chosen.plan
