@@ -85,12 +85,7 @@ def estimate(instance: WaitingInstance, arrival_rate: float = 0.0, service_rate:
     """Return the workload of an instance; rates that are 0 are estimated from its jobs.
 
     Arrivals: one less than jobs, over the time between the first and the last submission; where that is 0, jobs over
-    the horizon. Service: jobs over the sum of their runtimes.
-
-    Raises
-    ------
-    MethodError
-        for negative rates.
+    the horizon. Service: jobs over the sum of their runtimes. Raises `MethodError` for negative rates.
     """
     if arrival_rate < 0 or service_rate < 0:
         raise MethodError(f"rates are {arrival_rate:g} and {service_rate:g}; give positive ones, or 0 to estimate.")
@@ -140,10 +135,7 @@ def predicted(
 ) -> Outcome:
     """Return a model's prediction as the details of an outcome without a solution.
 
-    Raises
-    ------
-    MethodError
-        for a number of machines with which the queue grows without end.
+    Raises `MethodError` for a number of machines with which the queue grows without end.
     """
     if machines < OPTIMAL:
         raise MethodError(f"machines is {machines}; give a number of fixed machines, or {OPTIMAL} for the cheapest.")
@@ -191,10 +183,7 @@ def workload_of(instance: WaitingInstance, short_s: float = 180.0) -> Outcome:
     of the jobs, within bounds. short_share, short_work_share : of the jobs and of the core-hours, in jobs that run for
     `short_s` or less.
 
-    Raises
-    ------
-    MethodError
-        for a negative threshold.
+    Raises `MethodError` for a negative threshold.
     """
     if short_s < 0:
         raise MethodError(f"short_s is {short_s:g}; give seconds, 0 or more.")

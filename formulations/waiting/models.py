@@ -11,8 +11,6 @@ What the paper's selective policies cost and how long jobs wait: short jobs rent
 Short jobs, those that run for at most t, are on demand whatever the state of the fixed machines. The others arrive in a
 Poisson stream of rate lambda e^(-mu t) and run for t plus an exponential time (Equations 16 to 19): their mean is
 t + 1 / mu, their coefficient of variation CV = (1 / mu) / (t + 1 / mu).
-
-An instance as the bounds see it: jobs that fit a fixed machine, in the largest unit of time that is exact.
 """
 
 from __future__ import annotations
@@ -37,10 +35,7 @@ def erlang_b(servers: ArrayLike, load: ArrayLike) -> FloatArray:
     B(0) = 1, B(k) = a B(k - 1) / (k + a B(k - 1)): all terms are positive, so errors stay relative.
     O(largest servers x distinct loads).
 
-    Raises
-    ------
-    MethodError
-        for a negative or fractional number of servers or a negative load.
+    Raises `MethodError` for a negative or fractional number of servers or a negative load.
     """
     counts, loads = np.broadcast_arrays(np.asarray(servers, np.float64), np.asarray(load, np.float64))
     if (counts < 0).any() or (counts != np.rint(counts)).any() or not np.isfinite(counts).all():
@@ -401,10 +396,7 @@ def checked(
 ) -> tuple[FloatArray, ...]:
     """Return all arguments as float arrays of one shape.
 
-    Raises
-    ------
-    MethodError
-        for rates that are not positive, and for anything else that is negative or infinite.
+    Raises `MethodError` for rates that are not positive, and for anything else that is negative or infinite.
     """
     arrays = np.broadcast_arrays(
         *(np.asarray(value, np.float64) for value in (machines, arrival_rate, service_rate, discount, *others))

@@ -1,10 +1,6 @@
 """Tasks on harvest VMs (SlackSched, sections 2 to 4): machines whose cores come and go, and jobs of tasks to run on them.
 
 Letters used for shapes: V VMs, E events of all VMs together, J jobs, T tasks of all jobs together.
-
-What VMs of a harvest instance must be like.
-
-A schedule of a harvest instance: every run of every task, and the VMs that were leased.
 """
 
 from __future__ import annotations
@@ -27,10 +23,7 @@ def check_events(
 
     name, vm_name : of the instance, and of a VM. vm, ms, cores : (E,) int64, of all events. min_cores : (V,) int64.
 
-    Raises
-    ------
-    InstanceError
-        for the first that is not.
+    Raises `InstanceError` for the first that is not.
     """
     same = vm[1:] == vm[:-1]
     if (e := first_true(same & (np.diff(ms) <= 0))) is not None:
@@ -52,13 +45,7 @@ def check_events(
 
 
 def check_fixed(name: str, max_leases: int, leased: BoolArray, buffer: BoolArray) -> None:
-    """Check that all VMs of a fixed pool are there.
-
-    Raises
-    ------
-    InstanceError
-        if some are not.
-    """
+    """Check that all VMs of a fixed pool are there. Raises `InstanceError` if some are not."""
     if max_leases or not leased.all() or buffer.any():
         raise InstanceError(
             f"{name}: the pool is fixed, with max_leases {max_leases}, {int(leased.sum())} of {leased.size} VMs leased and "
@@ -71,10 +58,7 @@ def check_leased(
 ) -> None:
     """Check the VMs that are leased at the start of a pool that is chosen. leased, is_up : (V,) bool, then.
 
-    Raises
-    ------
-    InstanceError
-        for a number of leases that is out of range, or a VM that has no cores.
+    Raises `InstanceError` for a number of leases that is out of range, or a VM that has no cores.
     """
     count = int(leased.sum())
     if not 1 <= count <= max_leases:

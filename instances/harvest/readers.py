@@ -25,13 +25,19 @@ import numpy as np
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.documents.openings import MOST_BYTES, read_given
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.datacentre import SERVERS, replayed
-from schedgap.instances.harvest.generators.parameters import GOAL, Goal, check_ranges
-from schedgap.instances.harvest.generators.pools import POOL, PoolParameters
-from schedgap.instances.harvest.generators.quick import fixed_pool
+from schedgap.instances.harvest.generators.datacentre import POOL, SERVERS, PoolParameters, fixed_pool, replayed
+from schedgap.instances.harvest.generators.replay import WIND, WindOptions
 from schedgap.instances.harvest.generators.vms import MEMORY_MIB_PER_CORE, Batches, Vms
-from schedgap.instances.harvest.generators.wind import WIND, WindOptions
-from schedgap.instances.harvest.generators.workloads import CHANGES, Workload, WorkloadChanges, draw_jobs, loaded
+from schedgap.instances.harvest.generators.workloads import (
+    CHANGES,
+    GOAL,
+    Goal,
+    Workload,
+    WorkloadChanges,
+    check_ranges,
+    draw_jobs,
+    loaded,
+)
 from schedgap.instances.harvest.model import HarvestInstance
 from schedgap.instances.method import flattened
 from schedgap.instances.units import HOUR_MS, SECOND_MS
@@ -59,12 +65,8 @@ def azure_v1(
 ) -> HarvestInstance:
     """Replay a data centre as the generator `datacentre` does, with whole batches of VMs drawn from a folder of files.
 
-    The parameters are that generator's.
-
-    Raises
-    ------
-    InstanceError
-        naming the file and the line of what is missing or malformed; for a parameter out of range.
+    The parameters are that generator's. Raises `InstanceError` naming the file and the line of what is missing or malformed;
+    for a parameter out of range.
     """
     batches = azure_batches(path)
     return replayed(f"azure-{preset}", preset, vms, seed, servers, days, workload, changes, pool, wind, goal, batches)
@@ -73,10 +75,7 @@ def azure_v1(
 def azure_batches(folder: Path | str) -> Batches:
     """Return the batches of all pairs of files in a folder.
 
-    Raises
-    ------
-    InstanceError
-        naming the file and the line of what is missing or malformed.
+    Raises `InstanceError` naming the file and the line of what is missing or malformed.
     """
     home = Path(folder)
     flavour2cores = {
@@ -214,10 +213,8 @@ def spot_trace(
     The others are of the jobs, as in `Workload`, and as in the generator `quick`. The series end when last the most VMs
     are there, and stay like that for ever.
 
-    Raises
-    ------
-    InstanceError
-        naming the file of what is malformed; for parameters out of range; for series too short for the jobs' history.
+    Raises `InstanceError` naming the file of what is malformed; for parameters out of range; for series too short for the
+    jobs' history.
     """
     check_ranges(("node_cores", node_cores, 1, MAX_NODE_CORES), ("history_h", history_h, 0, 1e6))
     home = Path(path)
@@ -249,10 +246,7 @@ def spot_trace(
 def read_spot_series(path: Path) -> tuple[IntArray, IntArray]:
     """Return the ms, from 0 on, of all points of a series, and the number of nodes there.
 
-    Raises
-    ------
-    InstanceError
-        for a file that is no such series.
+    Raises `InstanceError` for a file that is no such series.
     """
     try:
         document = json.loads(read_given(path))

@@ -1,11 +1,4 @@
-"""Feasibility and objective of a schedule, recomputed from nothing but the instance, in exact integers.
-
-Whether the leases of a schedule are such as the provider gives, and whether runs lie within them.
-
-What became of each run of a schedule: whether it completed its task, and what was lost.
-
-How messages call tasks, runs and moments.
-"""
+"""Feasibility and objective of a schedule, recomputed from nothing but the instance, in exact integers."""
 
 from __future__ import annotations
 
@@ -25,10 +18,7 @@ from schedgap.instances.units import SECOND_MS
 def check_leases(instance: HarvestInstance, schedule: HarvestSchedule) -> None:
     """Refuse leases that a pool cannot have, and runs outside of them; runs must be on VMs that exist. O((L + N + E) log).
 
-    Raises
-    ------
-    VerifyError
-        naming the first lease, run or moment that breaks the rules.
+    Raises `VerifyError` naming the first lease, run or moment that breaks the rules.
     """
     num_leases = schedule.lease_vm.shape[0]
     if instance.is_fixed:
@@ -123,12 +113,7 @@ def verify(instance: HarvestInstance, schedule: HarvestSchedule) -> int:
     No run starts before its job arrives; each task is completed by one run, and none of it goes on then (see
     `HarvestSchedule`); no VM is over its cores or memory at any moment: it has the cores that it has after all its events of
     that moment, and runs that end then hold nothing any more. Of a pool that is not fixed, runs are on leased VMs.
-    O((N + L + E) log (N + L + E)).
-
-    Raises
-    ------
-    VerifyError
-        naming the first violation.
+    O((N + L + E) log (N + L + E)). Raises `VerifyError` naming the first violation.
     """
     _check_shapes(schedule)
     _check_ranges(instance, schedule)
@@ -280,10 +265,7 @@ class RunResults:
 def run_results(instance: HarvestInstance, schedule: HarvestSchedule) -> RunResults:
     """Follow all runs by the rules of `HarvestSchedule`; their tasks must exist, their times be in range. O(N log N).
 
-    Raises
-    ------
-    VerifyError
-        naming the first run that breaks the rules, or task that never runs or is never complete.
+    Raises `VerifyError` naming the first run that breaks the rules, or task that never runs or is never complete.
     """
     if (idle := first_true(np.bincount(schedule.task, minlength=instance.num_tasks) == 0)) is not None:
         raise VerifyError(f"{instance.task_name(idle)} never runs; run every task to its end.")

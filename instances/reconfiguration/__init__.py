@@ -1,9 +1,10 @@
 """The reconfiguration family: provisioning over time, where a plan may change every few minutes (Eva)."""
 
-from schedgap.instances.family import Family, register_family
+from schedgap.instances.family import Family, Over, register_family
 from schedgap.instances.provisioning.moves import RUNNING, features
 from schedgap.instances.reconfiguration.files import read_instance, read_solution, write_instance, write_solution
 from schedgap.instances.reconfiguration.generators import alibaba_like, eva_synthetic
+from schedgap.instances.reconfiguration.losses import losses, paid, paid_hourly, ran, span
 from schedgap.instances.reconfiguration.measures import measures, picture
 from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance, ReconfigurationSchedule, shrink
 from schedgap.instances.reconfiguration.past import kubernetes
@@ -32,6 +33,16 @@ RECONFIGURATION = register_family(
         features=lambda instance: features(instance.catalogue) | ({RUNNING} if instance.running is not None else set()),
         large=(("alibaba-like", {"jobs": 60_000}),),
         told=("full_share",),
+        over=Over(
+            span,
+            ran,
+            paid,
+            paid_hourly,
+            losses,
+            floor="bound-presence",
+            plan="hindsight",
+            rivals=("karpenter", "cluster-autoscaler", "eva", "lookahead"),
+        ),
     )
 )
 

@@ -33,6 +33,7 @@ from schedgap.instances.provisioning.classes import with_classes
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.running import Running, check_running
 from schedgap.instances.reconfiguration.delays import PHASES, StoredSets
+from schedgap.instances.reconfiguration.upkeep import Upkeep
 from schedgap.instances.units import HOUR_S, shown_amount
 
 
@@ -173,6 +174,7 @@ class ReconfigurationInstance(InstanceModel):
         jobs: only those that arrive at second 0 (whose work is what is left of it by then), each with all of its tasks or
         none, and no more than a machine holds. They are paid from second 0 on, and count against the stock; their tasks
         progress from second 0 on, and images of theirs have been built there.
+    upkeep : what controllers of real clusters look at; their rules alone keep to it.
     past : what was paid while these jobs ran, where that is known; no part of the content, and no method looks at it.
     notes : what whoever made it has to say; no part of the content.
 
@@ -196,6 +198,7 @@ class ReconfigurationInstance(InstanceModel):
     terminate_s: int = 1
     stored_sets: StoredSets | None = None
     running: Running | None = None
+    upkeep: Upkeep | None = None
     past: Past | None = None
     notes: tuple[str, ...] = ()
     digest: str = ""
@@ -211,6 +214,9 @@ class ReconfigurationInstance(InstanceModel):
         self._number_by_arrival()
         if self.running is not None:
             check_start(self.name, self.running, self.catalogue, self.arrival_s, self.num_tasks, self.job2class)
+        if self.upkeep is not None:
+            size = self.running.size if self.running is not None else 0
+            self.upkeep.check(self.name, self.catalogue.num_types, self.job2class, size)
         if self.past is not None:
             self.past.check(self.name, self.catalogue.type_names, self.num_jobs)
         object.__setattr__(self, "digest", self._content_hash())
@@ -278,7 +284,7 @@ class ReconfigurationInstance(InstanceModel):
         if (running := self.catalogue.running) is not None:
             raise InstanceError(
                 f"{self.name}: the catalogue has {len(running.names)} running machines, with tasks of classes on them; give "
-                "`running` with tasks of jobs to the instance itself, and no `max_moves`."
+                "`running` with tasks of jobs to the instance itself, and no `max_disruption`."
             )
 
     def _check_jobs(self) -> None:
@@ -360,8 +366,9 @@ class ReconfigurationInstance(InstanceModel):
         arrays = (getattr(self, key) for key in _TYPE_FIELDS + _WORKLOAD_FIELDS + _JOB_FIELDS)
         stored = [] if self.stored_sets is None else ["stored_sets", *self.stored_sets.content()]
         running = [] if self.running is None else ["running", *self.running.hashed()]
+        upkeep = [] if self.upkeep is None else ["upkeep", *self.upkeep.hashed()]
         return content_hash(
-            [SCHEMA, self.catalogue.digest, self.period_s, self.terminate_s, *arrays, *stored, *running]
+            [SCHEMA, self.catalogue.digest, self.period_s, self.terminate_s, *arrays, *stored, *running, *upkeep]
         )
 
 
@@ -441,6 +448,7 @@ def shrink(instance: ReconfigurationInstance) -> ReconfigurationInstance:
         stored_sets=None if stored is None else stored.of_workloads(np.arange(num_workloads)),
         # The first job alone is there at second 0.
         running=None if running is None else running.without(num_tasks[:1]),
+        upkeep=None if instance.upkeep is None else instance.upkeep.of_jobs(np.arange(kept)),
         past=None,
         notes=(),
     )

@@ -1,12 +1,6 @@
 """Seeded generators of job traces.
 
-From seconds as they are drawn to the times of an instance.
-
 A logarithm that another machine rounds otherwise can move a time by a microsecond.
-
-The paper's queueing baseline: Poisson arrivals, exponential runtimes.
-
-A trace as bursty and heavy-tailed as the paper's real one.
 """
 
 from __future__ import annotations
@@ -39,10 +33,7 @@ def microseconds(seconds: FloatArray) -> IntArray:
 def stepped(times_us: IntArray, step_s: float) -> IntArray:
     """Round up to multiples of a step, so that what was positive stays so.
 
-    Raises
-    ------
-    InstanceError
-        for a negative step; 0 is for times as they are drawn.
+    Raises `InstanceError` for a negative step; 0 is for times as they are drawn.
     """
     if step_s < 0:
         raise InstanceError(f"step_s is {step_s:g}; give seconds, or 0 for times as they are drawn.")
@@ -51,13 +42,7 @@ def stepped(times_us: IntArray, step_s: float) -> IntArray:
 
 
 def check_positive(**values: float) -> None:
-    """Refuse parameters that are not positive.
-
-    Raises
-    ------
-    InstanceError
-        naming the first.
-    """
+    """Refuse parameters that are not positive. Raises `InstanceError` naming the first."""
     for name, value in values.items():
         if value <= 0:
             raise InstanceError(f"{name} is {value:g}; give a positive number.")

@@ -11,8 +11,6 @@ bound on it that is rounded up likewise stays a bound.
 Prices and sizes of the paper's machines: Amazon's m5 family (Waiting Game, sections II, V and VI).
 
 All sizes cost the same per core and have 4 GiB a core. The eight size classes of the authors' simulator end at 64 cores.
-
-What is known and what is to be scheduled: the first jobs of a trace become the history of an instance of the others.
 """
 
 from __future__ import annotations
@@ -41,10 +39,7 @@ SPOT_PRICE = 0.15
 def m5(machine_cores: int, discount: float) -> dict[str, Any]:
     """Return the fields of an instance that tell of machines: fixed ones of `machine_cores`, and m5 on demand.
 
-    Raises
-    ------
-    InstanceError
-        for a discount outside 0 to 1, or no cores.
+    Raises `InstanceError` for a discount outside 0 to 1, or no cores.
     """
     check_discount(discount)
     if machine_cores < 1:
@@ -73,13 +68,7 @@ def waiting(wait_price: float, max_wait_h: float) -> dict[str, Any]:
 
 
 def check_discount(discount: float) -> None:
-    """Refuse a share of the on-demand price that is none.
-
-    Raises
-    ------
-    InstanceError
-        outside 0 to 1.
-    """
+    """Refuse a share of the on-demand price that is none. Raises `InstanceError` outside 0 to 1."""
     if not 0 < discount <= 1:
         raise InstanceError(f"discount is {discount:g}; give the fixed price as a share of the on-demand one, 0 to 1.")
 
@@ -91,10 +80,7 @@ def with_history(instance: WaitingInstance, split: float) -> WaitingInstance:
     is empty where a log pauses. The first job left is submitted at time 0, to machines that are empty: what still ran or
     waited then belongs to the history.
 
-    Raises
-    ------
-    InstanceError
-        for a share outside 0 to 1, or one that leaves no job on one of the sides.
+    Raises `InstanceError` for a share outside 0 to 1, or one that leaves no job on one of the sides.
     """
     if split == 0:
         return instance

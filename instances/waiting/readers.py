@@ -1,9 +1,5 @@
 """Readers of job logs: CSV after LSF, Slurm, and the Standard Workload Format.
 
-Job logs as CSV, in the columns that the UMass trace of the paper uses (section V, after LSF).
-
-Slurm's job accounting (`sacct --parsable2`) as jobs that wait for fixed machines, or rent.
-
 Job logs in the Standard Workload Format (Chapin et al. 1999; version 2.2 of the Parallel Workloads Archive).
 
 A line a job with 18 numbers, -1 for unknown; `;` begins the header's comments. Plain text or gzip.
@@ -75,12 +71,8 @@ OPTIONS = LogOptions()
 def from_log(log: Log, options: LogOptions) -> WaitingInstance:
     """Return the instance of a log, with notes on what was left out and on jobs too large for a fixed machine.
 
-    In `options`, machine_cores is 0 for what `cores_for` chooses, and split as `with_history` has it.
-
-    Raises
-    ------
-    InstanceError
-        if no job is left, for numbers that 64 bits do not hold, or for parameters out of range.
+    In `options`, machine_cores is 0 for what `cores_for` chooses, and split as `with_history` has it. Raises `InstanceError`
+    if no job is left, for numbers that 64 bits do not hold, or for parameters out of range.
     """
     never_ran = ~log.dropped & ((log.runtime_s <= 0) | (log.cores <= 0))
     kept = _taken(log, never_ran, options.jobs, options.skip)
@@ -176,12 +168,8 @@ _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 def lsf_csv(path: Path | str, *, options: LogOptions = OPTIONS) -> WaitingInstance:
     """Read a CSV file (plain or gzip) with the columns `submit_time`, `runtime` (s), `num_cores`, `total_MB_req`.
 
-    Other columns are ignored, lines may be in any order. Parameters as those of `swf`.
-
-    Raises
-    ------
-    InstanceError
-        naming file, column and line of what is missing or no number.
+    Other columns are ignored, lines may be in any order. Parameters as those of `swf`. Raises `InstanceError` naming file,
+    column and line of what is missing or no number.
     """
     path = Path(path)
     # A line takes 40 bytes; a million take 7 s, as those of `swf` do.
@@ -218,10 +206,7 @@ def slurm(path: Path | str, *, options: LogOptions = OPTIONS, eligible: bool = T
     arrays); false: when it was submitted. Other parameters as those of `swf`. The notes count what was left out, jobs
     on several nodes among it, and what was relaxed.
 
-    Raises
-    ------
-    InstanceError
-        naming file, line, column and value of what is malformed.
+    Raises `InstanceError` naming file, line, column and value of what is malformed.
     """
     log = read_log(path)
     wide = [job for job in log.jobs if job.nodes > 1]
@@ -279,10 +264,7 @@ def swf(
     memory, which is 0 where neither is known. Jobs without a positive runtime or processors never ran and are left out, and
     lines of parts of a run beside that of the whole job; the instance's notes say how many.
 
-    Raises
-    ------
-    InstanceError
-        naming file and line of what is no number, or of a line that has not 18 fields.
+    Raises `InstanceError` naming file and line of what is no number, or of a line that has not 18 fields.
     """
     path = Path(path)
     name = path.name.removesuffix(".gz").removesuffix(".swf")

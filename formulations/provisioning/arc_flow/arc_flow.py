@@ -50,12 +50,8 @@ class FlowModel:
     def solution(self, x: FloatArray) -> Provisioning | None:
         """Take flows apart into machines; tasks covered too often are taken off. None where some are not covered.
 
-        Solvers take a row for kept that misses a side of many tasks by a few.
-
-        Raises
-        ------
-        BackendError
-            if more flow enters a node than leaves it.
+        Solvers take a row for kept that misses a side of many tasks by a few. Raises `BackendError` if more flow enters a
+        node than leaves it.
         """
         types: list[int] = []
         repeats: list[int] = []
@@ -145,10 +141,7 @@ def _path(graph: FlowGraph, flow: IntArray, node: int) -> list[int]:
 def build(instance: ProvisioningInstance) -> LinearModel:
     """Build the model that the method `arc-flow` solves.
 
-    Raises
-    ------
-    MethodError
-        if the instance has interference, or classes that are kept apart, or its graph is too large.
+    Raises `MethodError` if the instance has interference, or classes that are kept apart, or its graph is too large.
     """
     merged = merge_equal_classes(instance).instance
     graphs = without_interference(instance) or without_classes_apart(instance) or build_flow_graphs(merged)

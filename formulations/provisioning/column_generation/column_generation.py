@@ -96,10 +96,7 @@ def column_generation(
     backend : what solves the linear programs; `highs`. patience : turns of all parts in a row without gain after which a
     run without a time limit ends.
 
-    Raises
-    ------
-    MethodError
-        for a back end other than `highs`.
+    Raises `MethodError` for a back end other than `highs`.
     """
     if backend not in BACKENDS:
         raise MethodError(f"column-generation solves its linear programs with highs, not '{backend}'.")

@@ -123,10 +123,7 @@ class Proof(NamedTuple):
 def solve_cover(cover: Cover, backend: str, time_limit_s: float | None, threads: int) -> Covered:
     """Solve a covering program; a back end without LP duals gets it whole.
 
-    Raises
-    ------
-    BackendError
-        as `backends.solve`.
+    Raises `BackendError` as `backends.solve`.
     """
     run = _Run(cover, backend, time_limit_s, threads)
     chosen = find_backend(backend)

@@ -171,11 +171,10 @@ class Planned:
 class Matcher(NamedTuple):
     """What the rules of SlackSched remember from one pass to the next.
 
-    mark : (1,). vms : (V,). slots : (Z,). demands : (D,). ready : (C, V), from when on a VM has room for a
-    task of that demand: 0 for now, NEVER where it is too small. plans : (T,).
-    turn_ms : (V,), up to when the order of a VM's slots holds; NEVER if it always does. since : (V,), twice when a VM changed
-    last, and one more if it shrank then.
-    bound : (B, A) float64, see `kernels_match`; (0, 0) for none. lower : (V,) float64, cell : (V,) uint32: work space.
+    mark : (1,). vms : (V,). slots : (Z,). demands : (D,). ready : (C, V), from when on a VM has room for a task of that demand:
+    0 for now, NEVER where it is too small. plans : (T,). turn_ms : (V,), up to when the order of a VM's slots holds; NEVER if
+    it always does. since : (V,), twice when a VM changed last, and one more if it shrank then. bound : (B, A) float64, see
+    `kernels_match`; (0, 0) for none. lower : (V,) float64, cell : (V,) uint32: work space.
     """
 
     engine: Engine
@@ -250,10 +249,7 @@ def new_matcher(
     span : time between a change and the next `change`, or the next `shrink` (Equation 3). threshold : see `kernels_rules`.
     free_every_ms : after how many ms of work tasks take checkpoints that cost them nothing; 0 for never.
 
-    Raises
-    ------
-    MethodError
-        for a threshold out of range.
+    Raises `MethodError` for a threshold out of range.
     """
     if not 0 <= threshold <= 1:
         raise MethodError(f"threshold is {threshold:g}; give a probability, 0 to 1.")

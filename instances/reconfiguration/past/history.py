@@ -24,13 +24,21 @@ from schedgap.instances.provisioning.classes import with_classes
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.readers.kubernetes.at_most_one import Exclusions
 from schedgap.instances.provisioning.readers.kubernetes.cluster import Assembly, Terms, assembled
-from schedgap.instances.provisioning.readers.kubernetes.nodes import Held
+from schedgap.instances.provisioning.readers.kubernetes.constraints import TYPE
+from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, Held, smallest
 from schedgap.instances.provisioning.readers.kubernetes.objects import Annotations, Node, Pod
-from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, State, gathered, leave_out
+from schedgap.instances.provisioning.readers.kubernetes.state import (
+    PodGroup,
+    State,
+    gathered,
+    leave_out,
+    node_labels,
+)
 from schedgap.instances.provisioning.readers.quantities import listed
 from schedgap.instances.provisioning.running import Running
 from schedgap.instances.reconfiguration.delays import PHASES
 from schedgap.instances.reconfiguration.model import Past, ReconfigurationInstance
+from schedgap.instances.reconfiguration.past.upkeep import upkeep_of
 from schedgap.instances.units import DOLLAR
 
 if TYPE_CHECKING:
@@ -124,12 +132,17 @@ def instance_of(
     grid = _Grid.of(history, period_s)
     pods = sorted(history.pods, key=lambda life: (life.name, life.first_s, life.node))
     state, groups = _union(history, pods)
+    state.now_s = grid.second_0
     stays = _stays(pods, groups, state, grid)
     _keep_at_a_time(state, stays)
+    _complete_idle(state)
     made, nodes = assembled(state, asked, listed_types, lambda _, excluding: _held(state, stays, excluding))
     whole = made.instance(name, state, nodes)
     stays, job2class = _classes(made, state, stays)
     past, running = _machines(history, pods, whole, stays, grid)
+    lives, every = [pods[i] for i in stays.life.tolist()], list(state.groups.values())
+    jobs = list(zip(lives, (every[g] for g in stays.group.tolist()), strict=True))
+    upkeep = upkeep_of(state, whole, running, pods, jobs, job2class, stays.arrival_s, grid.second_0)
     used, job2class = np.unique(job2class, return_inverse=True)
     catalogue = _catalogue(whole, used)
     kinds = dict(zip(past.names, (made.kinds[k] for k in past.machine_type.tolist()), strict=True))
@@ -148,6 +161,7 @@ def instance_of(
         period_s=grid.period_s,
         terminate_s=0,
         running=running,
+        upkeep=upkeep,
         past=past,
         notes=(
             _taken(history, stays, past, whole.price),
@@ -346,6 +360,31 @@ def _keep_at_a_time(state: State, stays: _Stays) -> None:
     pairs, most = stays.most_at_a_time(stays.group * len(names) + stays.node, np.ones(stays.size, np.int64))
     for pair, number in zip(pairs.tolist(), most.tolist(), strict=True):
         groups[pair // len(names)].on[names[pair % len(names)]] = number
+
+
+def _complete_idle(state: State) -> None:
+    """Let nodes that no pod came to have the DaemonSets and static pods of busy nodes of their type and pool.
+
+    One that a look showed in its first seconds has none yet; it would tell that machines without them can be had.
+    """
+    busy = {name for group in state.groups.values() for name in group.on}
+    kinds = {name: (labels.get(TYPE), labels.get(POOL)) for name, labels in map(_labelled, state.nodes.values())}
+    idle = [name for name in state.nodes if name not in busy]
+    for daemons in (each for each in state.daemon_sets.values() if not each.pinned):
+        least: dict[object, list[dict[str, int]]] = defaultdict(list)
+        for name in daemons.requests.keys() & busy:
+            least[kinds[name]].append(daemons.requests[name])
+        lacking = (name for name in idle if name not in daemons.requests and kinds[name] in least)
+        daemons.requests |= {name: smallest(least[kinds[name]]) for name in lacking}
+    everywhere = set.intersection(*(set(state.mirrored.get(name, ())) for name in busy))
+    for title in sorted(everywhere):
+        usual = smallest([state.mirrored[name][title] for name in sorted(busy)])
+        for name in idle:
+            state.mirrored.setdefault(name, {}).setdefault(title, usual)
+
+
+def _labelled(node: Node) -> tuple[str, dict[str, str]]:
+    return node.metadata.name, node_labels(node)
 
 
 def _held(state: State, stays: _Stays, excluding: Exclusions) -> Held:

@@ -33,7 +33,7 @@ from schedgap.instances.provisioning.readers.kubernetes.nodes import (
     running_nodes,
     types_of_nodes,
 )
-from schedgap.instances.provisioning.readers.kubernetes.objects import Expression
+from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, unix_s
 from schedgap.instances.provisioning.readers.kubernetes.offers import Market, Offer, admissions, uncovered
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
 from schedgap.instances.provisioning.readers.kubernetes.state import (
@@ -76,6 +76,7 @@ def kubernetes(
     node_type: str = "",
     node_types: str = "",
     node_groups: str = ANY,
+    now: str = "",
 ) -> ProvisioningInstance:
     """Read a cluster: JSON files of kubectl, or folders of them, with pods, nodes, and NodePools, PVCs and PVs if there.
 
@@ -86,6 +87,7 @@ def kubernetes(
         the nodes name zones; `ignore` drops such constraints.
     node_type : the type of nodes without a label that says it. node_types : a CSV with `node,type`, which goes before labels.
     node_groups : `any` rents machines as nodes of no NodePool could be; `kept` keeps these, and rents of NodePools alone.
+    now : the time by which NodePools' schedules and waits are, such as `2026-11-28T09:00:00Z`; the newest in the files if empty.
 
     The notes of the instance say what was taken, left out, and relaxed; no relaxation raises a lower bound.
 
@@ -99,6 +101,9 @@ def kubernetes(
     )
     listed_types = terms.price_list()
     state = read_state(paths)
+    state.now_s = unix_s(now) if now else state.newest_s
+    if now and state.now_s is None:
+        raise InstanceError(f"now is '{now:.60}'; give a time such as 2026-11-28T09:00:00Z.")
     leave_out(state)
     made, nodes = assembled(state, terms, listed_types)
     name = "kubernetes-" + "-".join(dict.fromkeys(Path(path).stem for path in paths))
@@ -269,7 +274,7 @@ class Assembly:
         for whole, constraint, more, marks in zip(groups, constraints, excluding.demand, excluding.alone, strict=True):
             for part, on in self._may_stay(whole, admitted[number[constraint]], family_of):
                 for group, alone in kept_apart(part, marks, used, self.report):
-                    key = (group.key.request, tuple(sorted(more.items())), on.tobytes(), alone)
+                    key = (group.key.request, tuple(sorted(more.items())), on.tobytes(), alone, group.key.weight)
                     if key not in classes:
                         classes[key] = len(classes)
                         self.demand.append(dict(group.key.request) | more)
@@ -358,6 +363,7 @@ class Assembly:
             stock=np.array(stock) if any(number != ANY_NUMBER for number in stock) else None,
             fee=np.array(fees) if any(fees) else None,
             per_machine=np.array([1 if alone else ANY_NUMBER for alone in self.alone]),
+            disruption=np.array([members[0].key.weight for members in self.members]),
             running=running,
             usual_tasks=tuple((n, o.usual_pods) for n, o in zip(type_names, chosen, strict=True) if o.usual_pods > 0),
             notes=(sentence, *self.report.notes()),

@@ -114,6 +114,21 @@ def test_what_comes_with_nodes_is_no_job(past):
     assert instance.past.paid_micro(instance.catalogue.price) == 7_200_000
 
 
+def test_a_node_that_nothing_came_to_does_not_tell_that_daemons_are_missing(past):
+    """n2 was seen once, before its DaemonSet's pod and its static one: new machines of both types have two cores less."""
+    mirror = {"annotations": {"kubernetes.io/config.mirror": "x"}}
+    pods = [
+        past.ran(past.pod("agent-1", "n1", owner=("DaemonSet", "agent")), -50, 3600),
+        past.ran(past.pod("proxy-n1", "n1", meta=mirror), -50, 3600),
+        past.ran(past.pod("a", "n1"), 0, 3600),
+    ]
+    nodes = [past.there(past.node("n1"), -60, 3600), past.there(past.node("n2"), 890, 900)]
+    instance = past.instance(pods, nodes)
+    assert instance.catalogue.type_names == ("m", "l")
+    assert instance.catalogue.capacity[:, 0].tolist() == [2000, 6000]
+    assert instance.past.paid_micro(instance.catalogue.price) == 3_610_000
+
+
 def test_start_up_delays_are_the_medians_of_nodes_that_began(past):
     """m: 90, 100 and 200 s; l: its first pod came 400 s after it; n0 was there before."""
     times = (("n0", "m", -900, -890), ("n1", "m", 300, 390), ("n2", "m", 300, 400), ("n3", "m", 600, 800))
@@ -175,7 +190,7 @@ def random_past(past, rng):
 
 
 def test_no_floor_is_above_what_was_paid_and_less_seen_is_no_higher_a_floor(past):
-    """Cutting known times, as leaving a look out does, and pods that nothing depends on: the bound can only fall, or rise."""
+    """Cutting known times, as leaving a look out does, and a node on which nothing depends: the bound can only fall."""
     rng, tried = np.random.default_rng(5), 0
     for _ in range(40):
         pods, nodes = random_past(past, rng)
@@ -187,6 +202,8 @@ def test_no_floor_is_above_what_was_paid_and_less_seen_is_no_higher_a_floor(past
         instance = past.instance(pods, nodes)
         floor = bound_presence(instance).bound
         assert floor <= instance.past.paid_micro(instance.catalogue.price)
+        more = [*nodes, past.there(past.node("idle", "l"), -60, 3600)]
+        assert bound_presence(past.instance(pods, more)).bound <= floor
         for life in pods:
             life.first_s = min(life.first_s + int(rng.integers(0, 120)), life.last_s)
             life.last_s = max(life.last_s - int(rng.integers(0, 120)), life.first_s)
