@@ -9,8 +9,7 @@ import resource
 
 import pytest
 
-from schedgap.instances.reconfiguration.past.history import instance_of
-from schedgap.instances.reconfiguration.past.prometheus import read_prometheus
+from schedgap.instances.reconfiguration import kubernetes
 from schedgap.instances.reconfiguration.weeks import simulate, write_prices, write_prometheus, write_snapshots
 
 NODES, DAYS = int(os.environ.get("PAST_NODES", "50")), float(os.environ.get("PAST_DAYS", "1"))
@@ -32,13 +31,11 @@ def size_of(folder):
     return sum(path.stat().st_size for path in folder.iterdir())
 
 
-def read_answers(folder):
-    return instance_of(read_prometheus(sorted(folder.iterdir())), catalogue=str(folder.parent / "prices.csv"))
-
-
-def test_reading_prometheus(benchmark, past):
-    benchmark.extra_info["bytes"] = size_of(past / "answers")
-    read = benchmark.pedantic(read_answers, (past / "answers",), rounds=1)
+@pytest.mark.parametrize("form", ["looks", "answers"])
+def test_reading(benchmark, past, form):
+    benchmark.extra_info["bytes"] = size_of(past / form)
+    given = {"catalogue": str(past / "prices.csv")}
+    read = benchmark.pedantic(kubernetes, (past / form,), given, rounds=1)
     benchmark.extra_info |= {"jobs": read.num_jobs, "nodes": len(read.past.names), "peak_mib": peak_mib()}
     assert read.num_jobs > 0
 
