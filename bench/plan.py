@@ -14,8 +14,8 @@ from msgspec import structs
 from schedgap.bench.audit import second_opinion
 from schedgap.bench.catalogue import backend_version, chosen_method, default_bound, load_catalogue, transported
 from schedgap.bench.executors.execute import Performed, Setting, Task
-from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import compiled_kind, pickled
+from schedgap.bench.isolation.pool import doing
 from schedgap.bench.plugins.discover import home_of
 from schedgap.bench.plugins.files import Seen, plugin_hash, refuse_changed, with_family
 from schedgap.bench.programs.program import MODULE, Program, programs_among

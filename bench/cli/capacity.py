@@ -25,7 +25,7 @@ from schedgap.bench.suites.suite import given_limits
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.family import find_family
 from schedgap.instances.placement import FAMILY, PlacementInstance
-from schedgap.instances.placement.shapes import with_shape
+from schedgap.instances.placement.stranded import with_shape
 
 
 def capacity(

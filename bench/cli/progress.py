@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bars
 from rich.text import Text
 
-from schedgap.bench.isolation.activity import activities, is_compiling
+from schedgap.bench.isolation.pool import activities, is_compiling
 from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.summary import counted_time
 from schedgap.bench.statistics.tables import in_seconds

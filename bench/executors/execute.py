@@ -19,10 +19,9 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.handle import prepare_spawner
 from schedgap.bench.isolation.messages import Answer, Request
-from schedgap.bench.isolation.pool import Pool
+from schedgap.bench.isolation.pool import Pool, doing
 from schedgap.bench.plugins.discover import Home
 from schedgap.bench.plugins.files import code_hash
 from schedgap.bench.programs.program import Program
@@ -217,7 +216,7 @@ def open_executor(
             raise ExecutorError(
                 f"executor {name} needs the package '{error.name}', which is not installed; pip install 'schedgap[{name}]'."
             ) from None
-        executor = module.connect(setting, jobs, address)
+        executor = getattr(module, f"{name.capitalize()}Executor")(setting, jobs, address)
     try:
         yield executor
     finally:

@@ -1,16 +1,19 @@
-"""The harness's side of the warm servers: starts them, keeps them, and never waits for them without end."""
+"""The harness's side of the warm servers: starts them, keeps them, and never waits for them without end.
+
+What the threads of this process are at, for whoever shows how far a suite is.
+"""
 
 from __future__ import annotations
 
 import pickle
 import socket
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from msgspec import structs
 
-from schedgap.bench.isolation.activity import COMPILING, doing
 from schedgap.bench.isolation.child import shrunk
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S
 from schedgap.bench.isolation.handle import ServerHandle, ServerLostError, Warmth, give_back, take_spawner
@@ -34,6 +37,39 @@ from schedgap.instances.compiled_cache import LEDGER
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import Method, Status
+
+# How it is said that kernels are compiled.
+COMPILING = "compiling"
+_LOCK = threading.Lock()
+# By thread, the innermost last.
+_DOING: dict[int, list[str]] = {}
+
+
+@contextmanager
+def doing(what: str) -> Iterator[None]:
+    """Have `activities` tell what this thread does meanwhile."""
+    thread = threading.get_ident()
+    with _LOCK:
+        _DOING.setdefault(thread, []).append(what)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _DOING[thread].pop()
+            if not _DOING[thread]:
+                del _DOING[thread]
+
+
+def activities() -> list[str]:
+    """Return what each busy thread does, those that began first at the beginning."""
+    with _LOCK:
+        return [whats[-1] for whats in _DOING.values()]
+
+
+def is_compiling() -> bool:
+    """Whether a thread compiles kernels, which it does once and not for each run."""
+    return any(what.startswith(COMPILING) for what in activities())
+
 
 # What a server may take beyond the limits of its run: compiling, killing, judging, answering.
 PATIENCE_S = MAX_COMPILE_S + JUDGE_S + 200.0

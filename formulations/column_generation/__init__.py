@@ -7,9 +7,9 @@ restricted master, is solved, and others are *priced* at its duals: those worth 
 What is shared
 
 - `master.Master`: the columns found so far and their linear program; what is left to ask for, other rows and their limits.
-- `generation.Generation`: the loop. Duals may be smoothed towards those of the best bound so far (Wentges 1997; Pessoa, Sadykov,
+- `master.Generation`: the loop. Duals may be smoothed towards those of the best bound so far (Wentges 1997; Pessoa, Sadykov,
   Uchoa and Vanderbeck 2018).
-- `diving.Dive`: dives with limited discrepancies to whole numbers of machines (Sadykov et al. 2019).
+- `master.Dive`: dives with limited discrepancies to whole numbers of machines (Sadykov et al. 2019).
 - `ascent.ascend`: prices improved along subgradients, for bounds without columns.
 
 What a problem supplies

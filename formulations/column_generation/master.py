@@ -1,16 +1,23 @@
-"""The restricted master: which columns are known, and the linear program over them.
+"""The restricted master over the columns that are known, the loop that generates others, and dives to whole numbers.
 
     minimise    sum_p price[kind p] x[p]                                 x[p] >= 0: machines of a kind with a pattern
     subject to  sum_p pattern[p, i] x[p] >= left[i]                      for each item i
                 low[r] <= sum_p others[p, r] x[p] <= high[r]             for each other row r
 
 The other rows are the problem's: what is rented, kept, moved, cut off. Money is in dollars in the program, for the solver.
+
+Dives fix what the relaxation holds most of, generate columns for the rest, and step back a little: Sadykov, Vanderbeck, Pessoa,
+Tahiri and Uchoa, "Primal heuristics for branch and price: the assets of diving methods", INFORMS Journal on Computing 31(2),
+2019. Where a dive ends above the cutoff, it goes back to one of its first decisions and leaves out the column that it fixed
+there.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+import time
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,3 +166,230 @@ class Master:
         most = math.inf if cutoff is None else (cutoff - 0.5) / DOLLAR
         found = lp.solve_integer(time_limit_s, cutoff=most, threads=threads)
         return None if found is None else np.rint(found).astype(np.int64)
+
+
+class Program(Protocol):
+    """A linear program that grows: a `Master`, or a plain `GrowingLp`."""
+
+    def solve(self, time_limit_s: float) -> LpSolution | None:
+        """Return an optimum, None if the limit was hit."""
+
+
+class Generation(ABC):
+    """Column generation for one restricted master, continued at will.
+
+    Attributes
+    ----------
+    master : the restricted master.
+    found : its last solution, or None.
+    centre : (m,) float64, duals of the best bound so far.
+    share : of the centre in the duals that are priced, from 0, no smoothing, to below 1. The loop lowers it where pricing leads
+        to nothing; problems raise it again.
+    iterations : solutions of the master so far.
+    is_solved_anew : whether the master is solved before every try. With the same columns HiGHS may end at another optimum then,
+        on which dives depend.
+    is_converged : whether the last `generate` ended since no column improves the master, or since the bound tells all.
+    """
+
+    master: Program
+    is_solved_anew = True
+
+    def __init__(self, master: Program) -> None:
+        self.master = master
+        self.found: LpSolution | None = None
+        self.centre: FloatArray = np.zeros(1)
+        self.share = 0.0
+        self.iterations = 0
+        self.is_converged = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is something left to prove."""
+        return True
+
+    def ended(self, found: LpSolution) -> bool | None:
+        """Return None to go on after a solution of the master, or to end whether the relaxation is solved."""
+        return None
+
+    def extend(self, found: LpSolution) -> bool:
+        """Add columns in a hurry; whether these are so many that the master is solved again before `price` is asked."""
+        return False
+
+    @abstractmethod
+    def price(self, trial: FloatArray, found: LpSolution) -> tuple[bool, bool]:
+        """Price at given duals, prove what they prove, and add the columns that improve the master.
+
+        Parameters
+        ----------
+        trial : (m,) float64, duals to price at: those of `found`, smoothed.
+        found : the last solution of the master.
+
+        Returns
+        -------
+        Whether the master is worth solving again, and whether the search for columns went to its end.
+        """
+
+    def longer(self) -> bool:
+        """Search longer from now on; False if that is not possible. Asked for where a search that was cut short found nothing."""
+        return False
+
+    def generate(self, deadline: float) -> None:
+        """Generate columns until nothing is open, none improves the master, or the deadline, of `perf_counter`, has passed."""
+        while self.is_open:
+            left_s = deadline - time.perf_counter()
+            found = self.master.solve(left_s) if left_s > 0 else None
+            if found is None:
+                return
+            self.found, self.iterations = found, self.iterations + 1
+            ended = self.ended(found)
+            if ended is not None:
+                self.is_converged = ended
+                return
+            if self.extend(found):
+                continue
+            while time.perf_counter() < deadline:
+                trial = self.share * self.centre + (1 - self.share) * found.row_duals
+                is_again, is_complete = self.price(trial, found)
+                if is_again:
+                    break
+                if self.share > 0:
+                    self.share = self.share - 0.3 if self.share > 0.5 else 0.0
+                elif is_complete or not self.longer():
+                    self.is_converged = is_complete
+                    return
+                if self.is_solved_anew:
+                    break
+
+
+# A cutoff above the cost of any solution.
+NO_CUTOFF = 2**62
+
+
+class Part(NamedTuple):
+    """So many machines of a kind, each with a pattern (n,)."""
+
+    kind: int
+    pattern: IntArray
+    times: int
+
+
+class Depths(NamedTuple):
+    """How far a dive may step back: decisions from the root on, and columns left out at one of them."""
+
+    decisions: int
+    discrepancies: int
+
+
+class Divable(Protocol):
+    """A relaxation in whose master dives look for solutions."""
+
+    @property
+    def master(self) -> Master:
+        """The restricted master."""
+
+    def restrict(self, left: IntArray, cutoff: int) -> None:
+        """Ask the master only for `left` (n,) of each item, in solutions cheaper than `cutoff` micro-dollars."""
+
+    def near(self, left: IntArray, fixed: list[Part], deadline: float, cutoff: int) -> LpSolution | None:
+        """Solve the master for what is left, with a few rounds of quick pricing.
+
+        Parameters
+        ----------
+        left : (n,) int64, of each item.
+        fixed : the machines that were chosen so far.
+        deadline : of `perf_counter`.
+        cutoff : micro-dollars, for what is left.
+
+        Returns
+        -------
+        A solution, or None if none below the cutoff was found in time.
+        """
+
+
+class Dive:
+    """Dives in one relaxation; afterwards its master asks for everything again.
+
+    nearly_whole : the part of a machine that counts as one. nodes : masters that were solved.
+    """
+
+    def __init__(self, relaxation: Divable, deadline: float, cutoff: int | None, nearly_whole: float) -> None:
+        self.relaxation, self.deadline, self.nearly_whole = relaxation, deadline, nearly_whole
+        self.cutoff = NO_CUTOFF if cutoff is None else cutoff
+        self.nodes = 0
+
+    def run(self, depths: Depths) -> list[Part]:
+        """Return the machines of a solution cheaper than the cutoff, or none."""
+        master = self.relaxation.master
+        self._low, self._high = master.low, master.high
+        try:
+            return self._explore(master.asked, [], frozenset(), 0, depths) or []
+        finally:
+            self.relaxation.restrict(master.asked, self.cutoff)
+            master.limit(self._low, self._high)
+
+    def _explore(
+        self, left: IntArray, fixed: list[Part], tabu: frozenset[int], depth: int, depths: Depths
+    ) -> list[Part] | None:
+        master = self.relaxation.master
+        while True:
+            found = self._solved(left, fixed)
+            chosen = [] if found is None else whole_parts(found.x, master.patterns, left, self.nearly_whole, tabu)
+            if not chosen:
+                return None
+            parts = [*fixed, *(Part(int(master.kind[p]), master.patterns[p].copy(), times) for p, times in chosen)]
+            rest = left - sum(part.times * part.pattern for part in parts[len(fixed) :])
+            if not rest.any():
+                return parts if self._cost(parts) < self.cutoff else None
+            if depth >= depths.decisions:
+                left, fixed, depth = rest, parts, depth + 1
+                continue
+            solution = self._explore(rest, parts, tabu, depth + 1, depths)
+            tabu |= {chosen[0][0]}
+            if solution is not None or len(tabu) > depths.discrepancies:
+                return solution
+
+    def _cost(self, parts: list[Part]) -> int:
+        return sum(part.times * int(self.relaxation.master.price[part.kind]) for part in parts)
+
+    def _solved(self, left: IntArray, fixed: list[Part]) -> LpSolution | None:
+        self.nodes += 1
+        master, cutoff = self.relaxation.master, self.cutoff - self._cost(fixed)
+        self.relaxation.restrict(left, cutoff)
+        if fixed:
+            kind, patterns, times = (np.array(some, np.int64) for some in zip(*fixed, strict=True))
+            used = times @ master.others(kind, patterns)
+            master.limit(self._low - used, self._high - used)
+        else:
+            master.limit(self._low, self._high)
+        return self.relaxation.near(left, fixed, self.deadline, cutoff)
+
+
+def whole_parts(
+    x: FloatArray, patterns: IntArray, left: IntArray, nearly_whole: float, tabu: frozenset[int] = frozenset()
+) -> list[tuple[int, int]]:
+    """Choose columns and how many machines of each, all within what is left; at least one if any fits.
+
+    Parameters
+    ----------
+    x : (P,) float64, machines in a relaxation.
+    patterns : (P, n) int64.
+    left : (n,) int64.
+    nearly_whole : of the part of a machine that counts as one; where no column has so much, the one that has most comes once.
+    tabu : columns to leave out.
+    """
+    left = left.copy()
+    chosen: list[tuple[int, int]] = []
+    order = np.argsort(-x, kind="stable")
+    for p in order[x[order] > 1e-6].tolist():
+        value = float(x[p])
+        if p in tabu:
+            continue
+        if chosen and value < nearly_whole:
+            break
+        used = patterns[p] > 0
+        room = int((left[used] // patterns[p, used]).min())
+        times = min(room, int(value + 1 - nearly_whole) or (0 if chosen else 1))
+        if times:
+            chosen.append((p, times))
+            left -= times * patterns[p]
+    return chosen

@@ -5,19 +5,12 @@ such that the work of those that arrive at s or later is at most what the VMs ca
 are, where N(t) is the largest number of jobs with both. So the k-th end is no earlier than the first t with N(t) >= k, and
 all that is known of N(t) < k bounds it. The same holds for tasks, and for the makespan with all of them.
 
-A proof at every size: whole numbers below 2^61 units of cores x ms, and where work is more, what tasks alone prove.
-
-All VMs of a pool as one machine that does as much work as they could together, if tasks could be cut up.
-
 Exact in 64 bits up to 2^61 units of cores x ms until all tasks could have run one after the other; beyond, there is no machine.
 
-The bound of tasks alone: none ends earlier than it could if all VMs were there for it.
-
-A task that takes no checkpoints is completed by one run as long as itself, on one VM that has its cores all the while:
-in every schedule it ends no earlier than the first such time. One that can take checkpoints may also be completed by a
-last run that restores what others have saved. Its runs follow one another, work for its runtime, restore for restore_ms
-and stand still for checkpoint_ms at least, and at each of their moments some VM has its cores. A dynamic pool leases some
-of the VMs.
+A task that takes no checkpoints is completed by one run as long as itself, on one VM that has its cores all the while: in every
+schedule it ends no earlier than the first such time. One that can take checkpoints may also be completed by a last run that
+restores what others have saved. Its runs follow one another, work for its runtime, restore for restore_ms and stand still for
+checkpoint_ms at least, and at each of their moments some VM has its cores. A dynamic pool leases some of the VMs.
 
 A proof at every size that the format admits: whole numbers below 2^55, and objectives added up in Python's integers.
 """
@@ -246,7 +239,7 @@ def ends_by_work(items: Items, machine: Machine, first: int, deadline: float) ->
     last = max(int(least[-1]), machine.done_at(int(release[-1]) + int(items.work.sum())))
     ranges = [(0, first, number, int(items.release[0]), last)]
     budget = max(LEAST_MOMENTS, STEPS // (number * max(1, number.bit_length())))
-    heap = np.empty(number, np.int64)
+    heap = np.empty((2, number), np.int64)
     moments = 0
     while ranges and moments < budget and time.perf_counter() < deadline:
         _, low, high, begin, end = heapq.heappop(ranges)

@@ -9,8 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import LpSolution
-from schedgap.formulations.column_generation.generation import Generation
-from schedgap.formulations.column_generation.master import Master
+from schedgap.formulations.column_generation.master import Generation, Master
 from schedgap.formulations.placement.packing import Packing, Pricing
 from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.placement.model import ONE

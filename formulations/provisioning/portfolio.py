@@ -11,9 +11,9 @@ and solution meet or the time is over:
 6. where all machines are of one type, `branch-cut-and-price`, for most of the time;
 7. `column-generation`, from the best solution and bound so far, for the rest of the time.
 
-With a stock or a limit on disruption: `consolidation-ilp` where it is small, the heuristics that know the limits, `bound-pooled`
-and machines exchanged as in `pooled` where any number of tasks may move, and `consolidation`. There the bound of the instance
-without limits is one, too, and its solution is taken where it keeps to them.
+With a limit on disruption `consolidation-pooled` comes first. With it or a stock: `consolidation-ilp` where it is small, the
+heuristics that know the limits, `bound-pooled` and machines exchanged as in `pooled` where any number of tasks may move, and
+`consolidation`. There the bound of the instance without limits is one, too, and its solution is taken where it keeps to them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ PATIENCE = 10
 
 @method(
     "portfolio",
-    version=5,
+    version=6,
     family=FAMILY,
     supports=without_interference,
     bounds=True,
@@ -195,6 +195,10 @@ class Portfolio(Search):
         def hear(solution: Provisioning | None = None, bound: int | None = None) -> None:
             self._found(bound=bound)
 
+        if self.instance.max_disruption is not None:
+            self._ask_each(("consolidation-pooled",))
+            if not self.is_open:
+                return
         fewer = unlimited if self.instance.max_disruption is None else anew
         free = Portfolio(fewer(self.instance), time.perf_counter(), 0.2 * self.limit_s, self.threads, hear)
         free.run()

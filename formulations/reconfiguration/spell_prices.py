@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
-from schedgap.formulations.column_generation.generation import Generation
+from schedgap.formulations.column_generation.master import Generation
 from schedgap.formulations.reconfiguration.contents import NANO, ContentPricer, Found, Items, useful
 from schedgap.formulations.reconfiguration.kernels_contents import NOT_RUNNING
 from schedgap.formulations.reconfiguration.presence import start_up_s

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from schedgap.formulations.reconfiguration.contents import boundable
+from schedgap.formulations.reconfiguration.fluid_prices import fluid_prices
 from schedgap.formulations.reconfiguration.presence import Spells, spells
 from schedgap.formulations.reconfiguration.spell_prices import SpellPricer, window_s
 from schedgap.formulations.reconfiguration.work_prices import micro_dollars, work_prices, work_s
@@ -33,6 +34,9 @@ PERCENT = (80, 90, 60, 20, 0)
 PERCENT_OF_MANY = (80, 90, 0)
 FEW_SPELLS = 100
 NODE_LIMIT = 1_000_000
+# Nodes of the search for contents until it proves more than prices of resources do. After so many spells in which it does not,
+# it is not tried on further ones.
+FEW_NODES, MOST_FUTILE = 20_000, 3
 
 
 @method("bound-progress", version=2, family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
@@ -82,13 +86,26 @@ class _Run:
 
     def bound(self, speed_price: IntArray) -> int:
         """Return the proven bound, micro-dollars, at these prices; spells after the deadline are worth nothing."""
-        pricer, worth = SpellPricer(self.instance, speed_price, NODE_LIMIT, self.deadline), 0
-        self.prices = []
-        for g in range(self.spells.number):
-            if self.window <= 0 or pricer.is_late():
+        pricer, cut = SpellPricer(self.instance, speed_price, FEW_NODES, self.deadline), self.spells
+        number = cut.number if self.window > 0 else 0
+        fluid = np.zeros_like(cut.presence)
+        if number and not speed_price.any():
+            fluid = fluid_prices(self.instance, pricer.offers, cut, self.deadline)
+        worth, futile, self.prices = 0, 0, []
+        for g in range(number):
+            known = sum(p * n for p, n in zip(fluid[g].tolist(), cut.presence[g].tolist(), strict=True))
+            found, prices = known, fluid[g]
+            while futile < MOST_FUTILE and not pricer.is_late():
+                if (better := pricer.worth(cut.most[g], cut.presence[g], cut.late[g])) > found:
+                    found, prices = better, pricer.proven
+                if found > known and pricer.node_limit < NODE_LIMIT:
+                    # Contents can be searched: thoroughly from here on.
+                    pricer.node_limit = NODE_LIMIT
+                    continue
+                futile = 0 if found > known else futile + 1
                 break
-            worth += pricer.worth(self.spells.most[g], self.spells.presence[g], self.spells.late[g])
-            self.prices.append(pricer.proven)
+            worth += found
+            self.prices.append(prices)
         self.iterations += pricer.iterations
         self.nodes += pricer.nodes
         work = sum(int(p) * int(w) for p, w in zip(speed_price, work_s(self.instance), strict=True))

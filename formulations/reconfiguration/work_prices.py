@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
-from schedgap.formulations.column_generation.generation import Generation
+from schedgap.formulations.column_generation.master import Generation
 from schedgap.formulations.reconfiguration.contents import NANO, ContentPricer, Found, Items, boundable, useful
 from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.method import Outcome, Status, method

@@ -17,8 +17,6 @@ those whose own bound is largest against their delay on the machine.
 Sums and products are Python's, of any size, and worths rounded down, so the bound is a proof at any size; floating point
 decides only which jobs are left out.
 
-The bound of jobs alone: none ends earlier than it would if it had the whole cluster to itself.
-
 Whole numbers that 64 bits hold for every instance (`kernels_alone`), so the bound is a proof at any size.
 
 Pools: single machines, or all machines of a class at once where it cannot matter which of them a task runs on.

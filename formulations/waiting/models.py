@@ -11,8 +11,6 @@ What the paper's selective policies cost and how long jobs wait: short jobs rent
 Short jobs, those that run for at most t, are on demand whatever the state of the fixed machines. The others arrive in a
 Poisson stream of rate lambda e^(-mu t) and run for t plus an exponential time (Equations 16 to 19): their mean is
 t + 1 / mu, their coefficient of variation CV = (1 / mu) / (t + 1 / mu).
-
-An instance as the bounds see it: jobs that fit a fixed machine, in the largest unit of time that is exact.
 """
 
 from __future__ import annotations

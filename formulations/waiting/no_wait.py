@@ -4,8 +4,6 @@ How long machines are paid depends on the last end of a fixed job after the hori
 candidates: jobs that end after the later half's last candidate are rented, machines are paid for the first one. Of shortest
 paths only those that a half changes are searched anew.
 
-Which jobs run fixed, and on how many machines, as a least-cost flow of slots through time.
-
 With jobs of one kind a machine is k slots (`slots_per_machine`), and the jobs that run fixed are a set that overlaps at
 most s k times: a flow of s k units along the time line. A unit either idles from one submission to the next, or takes a job's
 arc from its start to the first submission at or after its end.

@@ -18,10 +18,6 @@ A back end computes in floats, with tolerances. Its claims are believed where th
 divided by their common divisor, and no row may have numbers too far apart (`separable`); amounts count steps of their
 common divisor and must add up to at most `MAX_AMOUNT`; a bound is believed to a billionth of its size (`trusted`). Other
 instances are unsupported. What a back end calls a solution is verified; one that is infeasible after rounding is none.
-
-Machines as slots for one job each: when that is exact, and who gets which.
-
-What the exact formulations of waiting share: last starts, most machines, and schedules from starts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """Methods of the harvest family, and what policies of one's own are written with."""
 
-from schedgap.heuristics.harvest.actions import Decision
-from schedgap.heuristics.harvest.observation import Observation
-from schedgap.heuristics.harvest.player import policy
+from schedgap.heuristics.harvest.player import Decision, Observation, policy
 
 __all__ = ["Decision", "Observation", "policy"]

@@ -1,6 +1,5 @@
 """Methods of the sharing family; `policy` registers one of your own."""
 
-from schedgap.heuristics.sharing.observation import Machines, Observation
-from schedgap.heuristics.sharing.player import Player, policy
+from schedgap.heuristics.sharing.player import Machines, Observation, Player, policy
 
 __all__ = ["Machines", "Observation", "Player", "policy"]

@@ -2,8 +2,7 @@
 
 from schedgap.instances.family import Family, register_family
 from schedgap.instances.harvest.files import read_instance, read_solution, write_instance, write_solution
-from schedgap.instances.harvest.generators.datacentre import datacentre
-from schedgap.instances.harvest.generators.quick import quick, two_kinds
+from schedgap.instances.harvest.generators.datacentre import datacentre, quick, two_kinds
 from schedgap.instances.harvest.measures import measures, picture
 from schedgap.instances.harvest.model import FAMILY, NO_CHECKPOINTS, HarvestInstance, HarvestSchedule, shrink
 from schedgap.instances.harvest.readers import azure_v1, spot_trace

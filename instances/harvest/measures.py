@@ -1,7 +1,4 @@
-"""Figures of a schedule beside its objective: those of SlackSched's section 4.
-
-A schedule as a picture: what each VM did when, cores over time, work lost, and completion times of jobs.
-"""
+"""Figures of a schedule beside its objective: those of SlackSched's section 4."""
 
 from __future__ import annotations
 

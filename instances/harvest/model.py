@@ -1,10 +1,6 @@
 """Tasks on harvest VMs (SlackSched, sections 2 to 4): machines whose cores come and go, and jobs of tasks to run on them.
 
 Letters used for shapes: V VMs, E events of all VMs together, J jobs, T tasks of all jobs together.
-
-What VMs of a harvest instance must be like.
-
-A schedule of a harvest instance: every run of every task, and the VMs that were leased.
 """
 
 from __future__ import annotations

@@ -25,13 +25,19 @@ import numpy as np
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.documents.openings import MOST_BYTES, read_given
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.datacentre import SERVERS, replayed
-from schedgap.instances.harvest.generators.parameters import GOAL, Goal, check_ranges
-from schedgap.instances.harvest.generators.pools import POOL, PoolParameters
-from schedgap.instances.harvest.generators.quick import fixed_pool
+from schedgap.instances.harvest.generators.datacentre import POOL, SERVERS, PoolParameters, fixed_pool, replayed
+from schedgap.instances.harvest.generators.replay import WIND, WindOptions
 from schedgap.instances.harvest.generators.vms import MEMORY_MIB_PER_CORE, Batches, Vms
-from schedgap.instances.harvest.generators.wind import WIND, WindOptions
-from schedgap.instances.harvest.generators.workloads import CHANGES, Workload, WorkloadChanges, draw_jobs, loaded
+from schedgap.instances.harvest.generators.workloads import (
+    CHANGES,
+    GOAL,
+    Goal,
+    Workload,
+    WorkloadChanges,
+    check_ranges,
+    draw_jobs,
+    loaded,
+)
 from schedgap.instances.harvest.model import HarvestInstance
 from schedgap.instances.method import flattened
 from schedgap.instances.units import HOUR_MS, SECOND_MS

@@ -1,12 +1,6 @@
 """How stable the VMs of an instance are, in the figures that the paper gives of its clusters (SlackSched, section 2.1).
 
-How busy jobs keep the VMs: the offered load of an instance.
-
-How good a pool of VMs was, hour by hour, and how good the best pool in hindsight would have been.
-
 An hour of a VM is bad if the VM shrinks in it. The paper judges pools by their stable VMs (SlackSched, Appendix B.4).
-
-How many cores the VMs of a pool have, when, and for how long they are leased.
 """
 
 from __future__ import annotations
@@ -75,11 +69,6 @@ NAMES = {
     "vm_most_day": "most_day",
     "vm_varying": "varying",
 }
-_NAMES = (
-    "mean_min", "within_1_min", "within_10_min", "within_1_h", "p95_h", "mean_change", "mean_cores", "top_tenth",
-    "bottom_tenth", "hourly_p50", "hourly_p90", "hourly_p99", "stable_for", "least_day", "most_day",
-    "varying",
-)  # fmt: skip
 
 
 def vm_figures(instance: HarvestInstance) -> dict[str, float]:
@@ -164,7 +153,7 @@ def statistics(first_event: IntArray, event_ms: IntArray, event_cores: IntArray,
     at, gap, change = changes(first_event, event_ms, event_cores)
     cores, counts = vm_hours(first_event, event_ms, event_cores, end_ms)
     if not gap.size:
-        return dict.fromkeys(_NAMES, float("nan"))
+        return dict.fromkeys(NAMES.values(), float("nan"))
     days = [float((gap[at // DAY_MS == day] <= HOUR_MS).mean()) for day in np.unique(at // DAY_MS)]
     values = (
         gap.mean() / MINUTE_MS,
@@ -173,13 +162,13 @@ def statistics(first_event: IntArray, event_ms: IntArray, event_cores: IntArray,
         np.abs(change).mean(),
         cores.mean(),
         *np.quantile(cores, (0.9, 0.1)),
-        *np.quantile(counts, (0.5, 0.9, 0.99)),
         stable_for(gap, TASK_MS, CONFIDENCE) / TASK_MS,
+        *np.quantile(counts, (0.5, 0.9, 0.99)),
         min(days),
         max(days),
         varying(first_event, event_ms, event_cores, end_ms),
     )
-    return dict(zip(_NAMES, map(float, values), strict=True))
+    return dict(zip(NAMES.values(), map(float, values), strict=True))
 
 
 def stable_for(gap: IntArray, task_ms: int, confidence: float) -> float:
@@ -223,19 +212,10 @@ class PoolQuality:
         return float(self.stable[-last_hours:].sum()) / max(int(self.held[-last_hours:].sum()), 1)
 
     @property
-    def bad_share(self) -> float:
-        """Share of the VM-hours that are bad; 0 without any."""
-        return float(self.bad.sum()) / max(int(self.held.sum()), 1)
-
-    @property
-    def least_share(self) -> float:
-        """The same of the best VMs in hindsight."""
-        return float(self.least.sum()) / max(int(self.held.sum()), 1)
-
-    @property
     def regret(self) -> float:
-        """Share of the VM-hours that are bad and need not be."""
-        return self.bad_share - self.least_share
+        """Share of the VM-hours that are bad and need not be; 0 without any."""
+        held = max(int(self.held.sum()), 1)
+        return float(self.bad.sum()) / held - float(self.least.sum()) / held
 
 
 def pool_quality(instance: HarvestInstance, schedule: HarvestSchedule) -> PoolQuality:

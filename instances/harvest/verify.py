@@ -1,11 +1,4 @@
-"""Feasibility and objective of a schedule, recomputed from nothing but the instance, in exact integers.
-
-Whether the leases of a schedule are such as the provider gives, and whether runs lie within them.
-
-What became of each run of a schedule: whether it completed its task, and what was lost.
-
-How messages call tasks, runs and moments.
-"""
+"""Feasibility and objective of a schedule, recomputed from nothing but the instance, in exact integers."""
 
 from __future__ import annotations
 

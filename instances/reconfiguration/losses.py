@@ -51,7 +51,8 @@ def paid_hourly(instance: ReconfigurationInstance, schedule: ReconfigurationSche
     """(H,) dollars paid in each hour of the window: by a schedule, or in truth."""
     edges = hour_edges(_past(instance))
     if schedule is None:
-        return _paid_of_nodes(instance).sum(axis=0)
+        paid_s: FloatArray = _paid_of_nodes(instance).sum(axis=0)
+        return paid_s
     leases = played(instance, schedule).leases
     price = instance.catalogue.price[schedule.machine_type]
     rows = [_overlap(leases["paid_from"], leases["paid_until"], a, b) @ price for a, b in _pairs(edges)]
@@ -162,6 +163,8 @@ class _Cheapest:
         """
         own = self.catalogue.price[node2type]
         least, least_any = own.copy(), own.copy()
+        if not jobs.size:
+            return least, least_any
         order = np.lexsort((self.job2class[jobs], node[jobs]))
         nodes, classes = node[jobs][order], self.job2class[jobs][order]
         places, starts = np.unique(nodes, return_index=True)
@@ -177,9 +180,10 @@ class _Cheapest:
         if key not in self.known:
             catalogue = self.catalogue
             needs = catalogue.demand[:, content]
-            barred = (needs < 0).any(axis=(1, 2))[catalogue.type2family]
-            fits: BoolArray = (needs.sum(axis=1)[catalogue.type2family] <= catalogue.capacity).all(axis=1) & ~barred
-            found = [catalogue.price[fits & kind] for kind in (~self.is_spot, np.ones_like(fits))]
-            most = np.iinfo(np.int64).max
-            self.known[key] = (int(found[0].min(initial=most)), int(found[1].min(initial=most)))
+            allowed: BoolArray = (needs >= 0).all(axis=(1, 2))
+            has_room: BoolArray = (needs.sum(axis=1)[catalogue.type2family] <= catalogue.capacity).all(axis=1)
+            fits = has_room & allowed[catalogue.type2family]
+            price, most = catalogue.price, np.iinfo(np.int64).max
+            plain = price[np.logical_and(fits, np.logical_not(self.is_spot))].min(initial=most)
+            self.known[key] = (int(plain), int(price[fits].min(initial=most)))
         return self.known[key]

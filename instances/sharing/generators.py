@@ -1,12 +1,8 @@
 """Generators of sharing instances: Eunomia's two benchmarks, and small random ones.
 
-Eunomia's micro-benchmark.
-
 Eunomia's macro-benchmark (section IV-C), synthesized: the machines and jobs of `fairness.constraints`, over 5,000 s.
 
 Given by the paper: the span and the warm-up. All other numbers here are assumed, the load above all, which it does not give.
-
-Small random sharing instances, for tests and exact methods.
 """
 
 from __future__ import annotations

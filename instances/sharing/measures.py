@@ -1,7 +1,4 @@
-"""Figures of a schedule beside its objective: delays (Eunomia, Figure 6), use, and how fair it was all along.
-
-A schedule as a picture: tasks by machine and time, delays, and shares over time (Eunomia, Figures 3 to 6).
-"""
+"""Figures of a schedule beside its objective: delays (Eunomia, Figure 6), use, and how fair it was all along."""
 
 from __future__ import annotations
 
@@ -35,13 +32,12 @@ def measures(instance: SharingInstance, schedule: SharingSchedule) -> dict[str, 
     `*_utilisation` : share of a resource in use, while jobs arrive.
 
     Of the shares, in the instance's notion, of the jobs present at 50 moments while jobs arrive, means over the moments:
-    jobs_present_mean. jain_mean : Jain's index, (sum s)^2 / (N sum s^2); 1 where nobody has anything. max_share_mean :
-    the largest share. min_to_max_share_mean : the smallest share over the largest.
-    distance_mean, distance_max : by how much of its fair share a job falls short of it, on average over the jobs and at
-    worst, at five of these moments; the fair point is the exact one, proven, among the jobs present with the tasks that
-    they have left. 0 for both at the fair point and nowhere else, up to 1. jain_of_fair_mean : Jain's index of shares as parts
-    of the fair ones, at the same moments. distance_moments : how many of the five counted; those at which the fair point
-    was not found, or not proven, do not.
+    jobs_present_mean. jain_mean : Jain's index, (sum s)^2 / (N sum s^2); 1 where nobody has anything. max_share_mean : the
+    largest share. min_to_max_share_mean : the smallest share over the largest. distance_mean, distance_max : by how much of its
+    fair share a job falls short of it, on average over the jobs and at worst, at five of these moments; the fair point is the
+    exact one, proven, among the jobs present with the tasks that they have left. 0 for both at the fair point and nowhere else,
+    up to 1. jain_of_fair_mean : Jain's index of shares as parts of the fair ones, at the same moments. distance_moments : how
+    many of the five counted; those at which the fair point was not found, or not proven, do not.
 
     Jobs arrive from the first arrival to the last, or to the end of the first job if that is later.
     """

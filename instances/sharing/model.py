@@ -1,8 +1,6 @@
 """Fair sharing over time (Eunomia, sections III-B and IV): jobs that arrive, and machines that their tasks share.
 
 Letters used for shapes: J jobs, T tasks of all jobs together, K machine classes, M machines, R resources.
-
-A schedule of a sharing instance: where and when each task runs.
 """
 
 from __future__ import annotations

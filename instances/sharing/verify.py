@@ -10,7 +10,7 @@ from schedgap.instances.on_use import ModuleOnUse
 from schedgap.instances.sharing.model import MAX_TOTAL_MS, SharingInstance, SharingSchedule
 from schedgap.instances.units import SECOND_MS, shown_amount
 
-kernels_verify = ModuleOnUse("schedgap.instances.sharing.kernels_verify")
+overload = ModuleOnUse("schedgap.instances.kernels.overload")
 
 
 def verify(instance: SharingInstance, schedule: SharingSchedule) -> int:
@@ -66,14 +66,13 @@ def _check_places(instance: SharingInstance, schedule: SharingSchedule) -> None:
 
 def _check_capacity(instance: SharingInstance, schedule: SharingSchedule, end_ms: IntArray) -> None:
     job = instance.task2job()
-    task, r = kernels_verify.first_overload(
+    task, r = overload.first_overload(
         schedule.machine,
         schedule.start_ms,
         end_ms,
         np.argsort(schedule.start_ms, kind="stable"),
         np.argsort(end_ms, kind="stable"),
-        job,
-        instance.demand,
+        instance.demand[job],
         np.repeat(instance.capacity, instance.machine_count, axis=0),
     )
     if task >= 0:

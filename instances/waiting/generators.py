@@ -1,12 +1,6 @@
 """Seeded generators of job traces.
 
-From seconds as they are drawn to the times of an instance.
-
 A logarithm that another machine rounds otherwise can move a time by a microsecond.
-
-The paper's queueing baseline: Poisson arrivals, exponential runtimes.
-
-A trace as bursty and heavy-tailed as the paper's real one.
 """
 
 from __future__ import annotations

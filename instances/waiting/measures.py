@@ -1,7 +1,4 @@
-"""Figures of a schedule beside its objective: those of the paper, over all jobs and over the middle eight tenths.
-
-A schedule as a picture: jobs by time, on each fixed machine, on rented ones, and those that wait.
-"""
+"""Figures of a schedule beside its objective: those of the paper, over all jobs and over the middle eight tenths."""
 
 from __future__ import annotations
 
@@ -20,13 +17,12 @@ TRIM = 0.1
 def measures(instance: WaitingInstance, schedule: WaitingSchedule) -> dict[str, float]:
     """Return the figures.
 
-    machines : fixed ones. cost : dollars without the price of waiting. normalised_price : cost over the cost of renting
-    for every job. wait_worth : dollars that a second of mean wait is worth: objective = cost + wait_worth x mean_wait_s.
-    mean_wait_s : of all jobs, rented ones included. on_demand_share : of jobs that rent.
-    on_demand_work_share : of core-hours that are rented. utilisation : of the fixed machines' cores while they are
-    paid. opportunity_cost : normalised_price x mean_wait_s (section IV-D).
-    steady_* : the same of the jobs left when a tenth is trimmed at each end; the fixed machines' price then counts for
-    the time between the first and the last of these submissions.
+    machines : fixed ones. cost : dollars without the price of waiting. normalised_price : cost over the cost of renting for
+    every job. wait_worth : dollars that a second of mean wait is worth: objective = cost + wait_worth x mean_wait_s.
+    mean_wait_s : of all jobs, rented ones included. on_demand_share : of jobs that rent. on_demand_work_share : of core-hours
+    that are rented. utilisation : of the fixed machines' cores while they are paid. opportunity_cost : normalised_price x
+    mean_wait_s (section IV-D). steady_* : the same of the jobs left when a tenth is trimmed at each end; the fixed machines'
+    price then counts for the time between the first and the last of these submissions.
     """
     rented = schedule.machine == RENTED
     runtime_us = instance.runtime_us.astype(np.float64)

@@ -1,8 +1,6 @@
 """The waiting problem (Waiting Game, sections II and III): jobs, machines bought for good, and machines rented by need.
 
 Letters used for shapes: J jobs, K on-demand machine types, H jobs of the history.
-
-A solution of the waiting problem: how many fixed machines, and for each job where and from when it runs.
 """
 
 from __future__ import annotations

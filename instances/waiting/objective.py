@@ -11,8 +11,6 @@ bound on it that is rounded up likewise stays a bound.
 Prices and sizes of the paper's machines: Amazon's m5 family (Waiting Game, sections II, V and VI).
 
 All sizes cost the same per core and have 4 GiB a core. The eight size classes of the authors' simulator end at 64 cores.
-
-What is known and what is to be scheduled: the first jobs of a trace become the history of an instance of the others.
 """
 
 from __future__ import annotations

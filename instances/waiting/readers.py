@@ -1,9 +1,5 @@
 """Readers of job logs: CSV after LSF, Slurm, and the Standard Workload Format.
 
-Job logs as CSV, in the columns that the UMass trace of the paper uses (section V, after LSF).
-
-Slurm's job accounting (`sacct --parsable2`) as jobs that wait for fixed machines, or rent.
-
 Job logs in the Standard Workload Format (Chapin et al. 1999; version 2.2 of the Parallel Workloads Archive).
 
 A line a job with 18 numbers, -1 for unknown; `;` begins the header's comments. Plain text or gzip.

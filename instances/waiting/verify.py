@@ -13,7 +13,7 @@ from schedgap.instances.waiting.model import MAX_END_US, RENTED, WaitingInstance
 from schedgap.instances.waiting.objective import costs
 
 MAX_MACHINES = 10_000_000
-kernels_verify = ModuleOnUse("schedgap.instances.waiting.kernels_verify")
+overload = ModuleOnUse("schedgap.instances.kernels.overload")
 
 
 def verify(instance: WaitingInstance, schedule: WaitingSchedule) -> int:
@@ -61,19 +61,17 @@ def _check_capacity(instance: WaitingInstance, schedule: WaitingSchedule) -> Non
     machine, start = schedule.machine[fixed], schedule.start_us[fixed]
     end = start + instance.runtime_us[fixed]
     by_start = np.argsort(start, kind="stable")
-    cores, memory_mib = instance.cores[fixed], instance.memory_mib[fixed]
-    most_cores, most_memory_mib = instance.machine_cores, instance.machine_memory_mib
+    sizes = instance.cores[fixed], instance.memory_mib[fixed]
+    most = instance.machine_cores, instance.machine_memory_mib
     # No two jobs fit a machine together: the paper's model, and a third of the time.
-    if (2 * cores > most_cores).all() or (2 * memory_mib > most_memory_mib).all():
-        large = (cores > most_cores) | (memory_mib > most_memory_mib)
+    if any((2 * size > room).all() for size, room in zip(sizes, most, strict=True)):
+        large = first_true((sizes[0] > most[0]) | (sizes[1] > most[1]))
         free_us = np.zeros(schedule.num_machines, np.int64)
-        job = int(np.argmax(large)) if large.any() else -1
-        job = job if job >= 0 else kernels_verify.first_overlap(machine, start, end, by_start, free_us)
+        job = overload.first_overlap(machine, start, end, by_start, free_us) if large is None else large
     else:
-        used, running = np.zeros((2, schedule.num_machines), np.int64), np.empty((2, fixed.size), np.int64)
-        job = kernels_verify.first_overload(
-            machine, start, end, by_start, cores, memory_mib, most_cores, most_memory_mib, *used, *running
-        )
+        free = np.tile(most, (schedule.num_machines, 1))
+        by_end = np.argsort(end, kind="stable")
+        job, _ = overload.first_overload(machine, start, end, by_start, by_end, np.column_stack(sizes), free)
     if job >= 0:
         raise VerifyError(
             f"machine {machine[job]} is over its {instance.machine_cores} cores or {instance.machine_memory_mib} MiB "

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant.lanes import Exchange, Future, divided
+from schedgap.formulations.harvest.clairvoyant.clairvoyant import Exchange, Future, divided
 from schedgap.formulations.harvest.work_bound import ending_together, objective_of_ends
-from schedgap.instances.harvest.generators.quick import quick
+from schedgap.instances.harvest.generators.datacentre import quick
 
 
 @pytest.fixture(name="listed", scope="module")

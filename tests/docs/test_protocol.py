@@ -13,8 +13,8 @@ from schedgap.bench.programs.program import Program, ProgramFailure, Terms
 from schedgap.bench.programs.run import Greeting, ask, field_names, find_player, hello, see_off
 from schedgap.heuristics.placement.observation import Mix, Nodes
 from schedgap.heuristics.reconfiguration.actions import Market
-from schedgap.heuristics.sharing.observation import Machines
-from schedgap.heuristics.waiting.observation import Terms as WaitingTerms
+from schedgap.heuristics.sharing.player import Machines
+from schedgap.heuristics.waiting.player import Terms as WaitingTerms
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import derived_seed

@@ -8,8 +8,7 @@ from schedgap.formulations.linear_model import ModelPoint, claims, delayed, impr
 from schedgap.formulations.provisioning.arc_flow.arc_flow import arc_flow
 from schedgap.formulations.provisioning.assignment import assignment, assignment_symmetry
 from schedgap.formulations.provisioning.column_generation.column_generation import column_generation
-from schedgap.formulations.provisioning.patterns.interference import interference
-from schedgap.formulations.provisioning.patterns.patterns import patterns
+from schedgap.formulations.provisioning.patterns.patterns import interference, patterns
 from schedgap.instances.method import Incumbent
 from schedgap.instances.provisioning import table7, verify
 from schedgap.instances.provisioning.verify import price_step

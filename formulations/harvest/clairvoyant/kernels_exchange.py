@@ -61,8 +61,7 @@ def first_fit(
 ) -> int:
     """Return the first start on a VM from which a task fits until its end.
 
-    latest : later starts are not looked for; NEVER if there is none until then.
-    O(log W + pieces until the task's end).
+    latest : later starts are not looked for; NEVER if there is none until then. O(log W + pieces until the task's end).
     """
     k = piece_at(p, vm, ready)
     start = -1

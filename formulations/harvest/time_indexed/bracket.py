@@ -3,8 +3,6 @@
 A program's bound grows by the reduced cost of x if x >= 1. A start for which it then reaches the best schedule's objective
 is in no better schedule, and is left out of the programs that follow. These bound what is better than the best schedule,
 so the least of both is the bound.
-
-A search for good schedules: tasks placed one after the other, in orders that linear programs suggest, and exchanged.
 """
 
 from __future__ import annotations
@@ -16,9 +14,8 @@ import numpy as np
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.backends.contract import excluded
-from schedgap.formulations.harvest.clairvoyant.lanes import Exchange, Future
-from schedgap.formulations.harvest.time_indexed.grid import grid_of
-from schedgap.formulations.harvest.time_indexed.program import Program
+from schedgap.formulations.harvest.clairvoyant.clairvoyant import Exchange, Future
+from schedgap.formulations.harvest.time_indexed.program import Program, grid_of
 from schedgap.formulations.harvest.work_bound import alone_ends, ending_together, objective_of_ends
 from schedgap.formulations.linear_model import LinearModel, ModelResult, trusted
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray

@@ -17,8 +17,6 @@ Integer programs on a grid, from below: for schedules just above the bound, few 
 A program with all starts that schedules below some objective can have is a relaxation of these: its optimum, or that
 objective if it is less, is a bound. So the first programs are small, and larger ones follow only if they are needed.
 
-When parts can end: a program over ends alone, with rows from linear programs that find no room for the tasks by then.
-
 Whether each part can end by some slot is a linear program over starts of tasks, the pool as one place or VMs, that minimises
 how many tasks end later. If any do, its duals are prices y of the rows of capacity. In every schedule, tasks pay no more than
 L = sum of limit y for the room that they use, and those of a part no less than
@@ -32,8 +30,6 @@ and Ottosson, 2003, https://doi.org/10.1007/s10107-003-0375-9).
 
 With 8 jobs of 25 tasks on 16 VMs this takes seconds where an integer program over starts, of the pool as one place, took more
 than a minute: branching on starts moves a job's end little, and some ten to forty rows say all that matters of them.
-
-The bound of time-indexed linear programs, first with the pool as one place, then over single VMs.
 """
 
 from __future__ import annotations
@@ -46,10 +42,16 @@ import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES, solve
 from schedgap.formulations.export import model_builder
-from schedgap.formulations.harvest.ends_program import Row, ends_program
+from schedgap.formulations.harvest.price_bound import Row, ends_program
 from schedgap.formulations.harvest.time_indexed.bracket import Bracket
-from schedgap.formulations.harvest.time_indexed.grid import ALONE, grid_of, not_exact
-from schedgap.formulations.harvest.time_indexed.program import Program, pool_program, vm_program
+from schedgap.formulations.harvest.time_indexed.program import (
+    ALONE,
+    Program,
+    grid_of,
+    not_exact,
+    pool_program,
+    vm_program,
+)
 from schedgap.formulations.linear_model import LinearModel, ModelResult, trusted
 from schedgap.formulations.separable import EXACT, SEPARABLE
 from schedgap.instances.arrays import FloatArray, IntArray
@@ -78,7 +80,7 @@ class Integer:
     def over_vms(self) -> bool:
         """Look for the optimum over single VMs; return whether that takes a longer horizon."""
         bracket, step = self.bracket, 1
-        while not bracket.is_closed and time.perf_counter() < self.deadline:
+        while self.has_work():
             below = min(bracket.objective, bracket.bound + bracket.grid.objective_ms(step))
             is_all = below == bracket.objective
             program = vm_program(bracket.grid, bracket.horizon, bracket.starts_below(below))
@@ -91,6 +93,26 @@ class Integer:
                 return result.status is Status.OPTIMAL and not bracket.is_closed
             step *= GROWTH
         return False
+
+    def has_work(self) -> bool:
+        """Whether there is something to prove, and time for it."""
+        return not self.bracket.is_closed and time.perf_counter() < self.deadline
+
+    def relax_pool(self) -> None:
+        """Raise the bound by the linear program with the pool as one place."""
+        if self.has_work():
+            self._relax(pool_program(self.bracket.grid, self.bracket.horizon), interior_point=False)
+
+    def relax_vms(self) -> None:
+        """Raise the bound by the linear program over single VMs, with the starts that are left."""
+        bracket = self.bracket
+        if self.has_work():
+            starts = bracket.starts_below(bracket.objective)
+            self._relax(vm_program(bracket.grid, bracket.horizon, starts), interior_point=True)
+
+    def _relax(self, program: Program, *, interior_point: bool) -> None:
+        limit_s, threads = self.left_s(), self.threads
+        self.bracket.relax(program, time_limit_s=limit_s, threads=threads, interior_point=interior_point)
 
     def left_s(self) -> float | None:
         """Return the time that is left, None for no limit."""
@@ -177,7 +199,7 @@ class Ends:
         separate = replace(grid, part=np.full_like(grid.part, ALONE), part_release=np.zeros(0, np.int64))
         self.rooms, self.rows = [], []
         for build in (pool_program, vm_program):
-            if not self._has_work():
+            if not self.integer.has_work():
                 return
             self.rooms.append(Room(build(separate, horizon), grid.part))
             while (ends := self._least()) is not None and self._is_taught(ends):
@@ -185,14 +207,11 @@ class Ends:
         while (ends := self._least()) is not None and (self._is_taught(ends) or self._is_too_early(ends)):
             pass
 
-    def _has_work(self) -> bool:
-        return not self.integer.bracket.is_closed and time.perf_counter() < self.integer.deadline
-
     def _least(self) -> IntArray | None:
         """Return (P,) int64, the least ends that all rows allow, H + 1 for later ones; None if there is no need to go on."""
         bracket = self.integer.bracket
         grid, horizon = bracket.grid, bracket.horizon
-        if not self._has_work():
+        if not self.integer.has_work():
             return None
         first = np.full(grid.num_groups, horizon + 1)
         np.minimum.at(first, self.rooms[0].program.group, self.rooms[0].end)
@@ -276,47 +295,6 @@ def too_large(bracket: Bracket) -> str | None:
     return None
 
 
-def relax_pool(bracket: Bracket, deadline: float, threads: int) -> None:
-    """Raise the bound by the linear program with the pool as one place. deadline : on `time.perf_counter`'s clock."""
-    if _has_work(bracket, deadline):
-        program = pool_program(bracket.grid, bracket.horizon)
-        bracket.relax(program, time_limit_s=_left_s(deadline), threads=threads, interior_point=False)
-
-
-def relax_vms(bracket: Bracket, deadline: float, threads: int) -> None:
-    """Raise the bound by the linear program over single VMs, with the starts that are left."""
-    if _has_work(bracket, deadline):
-        program = vm_program(bracket.grid, bracket.horizon, bracket.starts_below(bracket.objective))
-        bracket.relax(program, time_limit_s=_left_s(deadline), threads=threads, interior_point=True)
-
-
-def _has_work(bracket: Bracket, deadline: float) -> bool:
-    return not bracket.is_closed and time.perf_counter() < deadline
-
-
-def _left_s(deadline: float) -> float | None:
-    return None if math.isinf(deadline) else deadline - time.perf_counter()
-
-
-@method("time-indexed-bound", family=FAMILY, supports=unusable, bounds=True)
-def time_indexed_bound(instance: HarvestInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
-    """Bound the objective by time-indexed linear programs, proven by their duals: times on a coarse grid."""
-    begun = time.perf_counter()
-    bracket = Bracket(instance, begun)
-    if (reason := too_large(bracket)) is not None:
-        return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
-    deadline = math.inf if time_limit_s is None else begun + time_limit_s
-    relax_pool(bracket, deadline, threads)
-    relax_vms(bracket, deadline, threads)
-    return Outcome(
-        bound=bracket.bound,
-        status=Status.NO_SOLUTION,
-        solve_s=time.perf_counter() - begun,
-        backend="highs",
-        details={"slots": bracket.horizon, "groups": bracket.grid.num_groups, **bracket.reason},
-    )
-
-
 # Of the time that is left, for exchanges before a program is solved.
 SHARE = 0.05
 
@@ -355,9 +333,9 @@ def time_indexed(
         _search(bracket, deadline, random)
         if bracket.grid.part_release.size:
             Ends(integer).search()
-        relax_pool(bracket, deadline, threads)
+        integer.relax_pool()
         _search(bracket, deadline, random)
-        relax_vms(bracket, deadline, threads)
+        integer.relax_vms()
         _search(bracket, deadline, random)
         if not integer.over_vms() or bracket.horizon == bracket.grid.full_horizon:
             break

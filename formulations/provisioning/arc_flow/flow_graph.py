@@ -7,8 +7,6 @@ is rounded down to what later classes can use, and states from which the same pa
 
 Pricing is a longest path: exact, and about a nanosecond an arc for all machine types of a graph.
 
-Merging task classes that differ in one resource where the difference never decides what fits.
-
 If every pattern of every machine that fits with the smallest demands in a cluster of classes also fits with the largest,
 then the classes of the cluster are interchangeable: the instance with the smallest demands has the same optimum, and its
 solutions hold for any assignment of the tasks. A longest path in the flow graph of the small instance finds the pattern

@@ -12,8 +12,6 @@ or where prices have a large common step.
 Sources: Gilmore and Gomory (1961); Ryan and Foster (1981); Farley (1990); Jepsen et al. (2008) for the cuts; Pessoa, Sadykov,
 Uchoa and Vanderbeck (2018) for smoothing; Sadykov et al. (2019) for dives; da Silva and Schouery (2023) for what is left free.
 
-All patterns that may be on a machine of a solution of so many machines, and a search among them; one type and resource.
-
 Let no pattern be worth more than M at some prices of tasks. What m machines hold together is worth sum of prices, so each of
 them holds something worth at least sum of prices - (m - 1) M. Where the relaxation is nearly m machines, those are few: they
 are listed, and a tree over the list drops more of them at each node by that node's own prices. A node without patterns proves
@@ -34,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
-from schedgap.formulations.column_generation.diving import Depths, Dive
+from schedgap.formulations.column_generation.master import Depths, Dive
 from schedgap.formulations.provisioning.branch_price.kernels_pattern import FREE
 from schedgap.formulations.provisioning.branch_price.program import Program, first_values
 from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation, machines_of, shared

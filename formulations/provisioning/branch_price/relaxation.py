@@ -22,12 +22,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import LpSolution
-from schedgap.formulations.column_generation.diving import Part
-from schedgap.formulations.column_generation.generation import Generation
-from schedgap.formulations.column_generation.master import Master
+from schedgap.formulations.column_generation.master import Generation, Master, Part
 from schedgap.formulations.provisioning.branch_price.kernels_pattern import FREE, violated_triples
-from schedgap.formulations.provisioning.branch_price.pricing import Cut, Pricing
-from schedgap.formulations.provisioning.branch_price.program import Program
+from schedgap.formulations.provisioning.branch_price.program import Cut, Pricing, Program
 from schedgap.formulations.provisioning.limits import MAX_NANO, class_values
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.provisioning.pricing import NANO, scaled_bound

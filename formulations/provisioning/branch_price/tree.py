@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from schedgap.formulations.provisioning.branch_price.pricing import Cut
-from schedgap.formulations.provisioning.branch_price.program import Program
+from schedgap.formulations.provisioning.branch_price.program import Cut, Program
 from schedgap.formulations.provisioning.branch_price.relaxation import Relaxation, shared, violated_cuts
 from schedgap.formulations.provisioning.limits import MAX_NANO
 from schedgap.instances.arrays import IntArray

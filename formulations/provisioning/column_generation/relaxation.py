@@ -23,9 +23,7 @@ import time
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import LpSolution
-from schedgap.formulations.column_generation.diving import Depths, Dive, Part
-from schedgap.formulations.column_generation.generation import Generation
-from schedgap.formulations.column_generation.master import PENALTY, Master
+from schedgap.formulations.column_generation.master import PENALTY, Depths, Dive, Generation, Master, Part
 from schedgap.formulations.provisioning.arc_flow.flow_graph import FlowGraph, FlowPricer
 from schedgap.formulations.provisioning.column_generation.resource_prices import (
     ResourceRelaxation,

@@ -35,8 +35,7 @@ from fractions import Fraction
 import numpy as np
 
 from schedgap.formulations.backends.highs_lp import LpSolution
-from schedgap.formulations.column_generation.generation import Generation
-from schedgap.formulations.column_generation.master import Master
+from schedgap.formulations.column_generation.master import Generation, Master
 from schedgap.formulations.provisioning.column_generation.column_generation import supported
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.limits import MAX_NANO
@@ -177,12 +176,12 @@ def plan_of(kinds: Kinds, kind: IntArray, repeat: IntArray, pattern: IntArray) -
     if (surplus < 0).any():
         return None
     stayed, kept = np.array(stays, np.int64), np.array(keeps)
-    _trim(matrix, stayed, surplus)
+    trim(matrix, stayed, surplus)
     needed = _needed(kinds, kept, matrix, stayed)
-    return _grouped(np.array(types)[needed], kept[needed], matrix[needed])
+    return grouped_plan(np.array(types)[needed], kept[needed], matrix[needed])
 
 
-def _trim(matrix: IntArray, stays: IntArray, surplus: IntArray) -> None:
+def trim(matrix: IntArray, stays: IntArray, surplus: IntArray) -> None:
     """Take tasks off that are too many, from the last machines first; in place."""
     for c in np.flatnonzero(surplus).tolist():
         free = (matrix[:, c] - stays[:, c])[::-1]
@@ -205,7 +204,7 @@ def _needed(kinds: Kinds, keeps: IntArray, matrix: IntArray, stays: IntArray) ->
     return needed
 
 
-def _grouped(types: IntArray, keeps: IntArray, matrix: IntArray) -> Provisioning:
+def grouped_plan(types: IntArray, keeps: IntArray, matrix: IntArray) -> Provisioning:
     """Group the newly rented machines that are alike."""
     rows, first, repeat = np.unique(
         np.column_stack((keeps, types, matrix)), axis=0, return_index=True, return_counts=True

@@ -1,6 +1,4 @@
-"""The bound for whole traces: prices on machine time, on top of the cheap bounds.
-
-Prices on machine time by when the last fixed job ends, to which machines are paid: branching on that moment.
+"""The bound for whole traces: prices on machine time, on top of the bound of work.
 
 Prices up to the horizon know nothing of what comes behind it: a job of weeks in the log of a day costs no more there than
 its share of machines that others fill, though it would keep one for itself alone. So what the last end may be is cut into
@@ -24,13 +22,48 @@ import numpy as np
 
 from schedgap.formulations.waiting.fluid_bound.machine_prices import LATER_STEP, Ascent, MachineTime
 from schedgap.formulations.waiting.models import Scaled, scale
-from schedgap.formulations.waiting.work_bound import demand_curve, work_amount
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR
 from schedgap.instances.waiting.model import FAMILY, MAX_END_US, WaitingInstance
 from schedgap.instances.waiting.objective import exact_sum, rent_of
+
+# Weights of cores and of memory in a job's size, as (cores, memory).
+WEIGHTS = ((1, 0), (0, 1), (1, 1))
+
+
+def work_amount(scaled: Scaled) -> int:
+    """Return a lower bound on the amount of every schedule, waits or none.
+
+    s machines that are paid for P do at most s P of work, counting a job as its share of a machine's cores, of its
+    memory, or as a weighted mean of both. So fixed jobs cost at least price x share x runtime each, and with any fixed
+    job at least one machine is paid for the horizon. O(N log N).
+
+    Runtimes add up to less than 2^62, and everything else is Python's integers: a proof at every size.
+    """
+    instance = scaled.instance
+    cores, memory = instance.cores[scaled.jobs], instance.memory_mib[scaled.jobs]
+    kinds, which = np.unique(np.stack((scaled.rent, cores, memory)), axis=1, return_inverse=True)
+    runtimes = np.zeros(kinds.shape[1], np.int64)
+    np.add.at(runtimes, which.reshape(-1), scaled.runtime)
+    best = instance.fixed_price * scaled.horizon + scaled.always_rented
+    for of_cores, of_memory in WEIGHTS:
+        parts = (of_cores + of_memory) * instance.machine_cores * instance.machine_memory_mib
+        total = 0
+        for (rent, c, m), runtime in zip(kinds.T.tolist(), runtimes.tolist(), strict=True):
+            size = of_cores * c * instance.machine_memory_mib + of_memory * m * instance.machine_cores
+            total += runtime * min(rent * parts, instance.fixed_price * size)
+        best = max(best, -(-total // parts) + scaled.always_rented)
+    return min(best, scaled.all_rented)
+
+
+@method("bound-work", family=FAMILY, bounds=True)
+def bound_work(instance: WaitingInstance) -> Outcome:
+    """Bound the cost by the work of the jobs at the lower of two prices; exact integers."""
+    scaled = scale(instance)
+    return Outcome(bound=scaled.objective(work_amount(scaled)), status=Status.NO_SOLUTION)
+
 
 # One evaluation looks at up to so many starts of jobs; grids have between so many intervals, each so often those before.
 STARTS, LEAST_GRID, MOST_GRID, FINER = 20_000_000, 64, 100_000, 4
@@ -229,9 +262,8 @@ def bound_fluid(
     rounds : of improving the prices for a number of machines on a grid, thrice that for the first one on the coarsest.
     max_grid : intervals of the finest.
 
-    The bound is that of the number of machines for which it is least: every evaluation proves a line over that number.
-    O(rounds x (jobs + starts in the jobs' windows)), on the coarsest grid for
-    each of up to 33 ranges of ends (`priced`).
+    The bound is that of the number of machines for which it is least: every evaluation proves a line over that number. O(rounds
+    x (jobs + starts in the jobs' windows)), on the coarsest grid for each of up to 33 ranges of ends (`priced`).
 
     A proof at every size: prices are found in floats, and what they prove is computed in integers, whatever they are
     (`machine_prices`). Where a job's rent has more than 61 bits it counts as 2^61, which makes the bound weaker.
@@ -241,13 +273,8 @@ def bound_fluid(
     begun = time.perf_counter()
     deadline = None if time_limit_s is None else begun + time_limit_s
     scaled = scale(instance)
-    curve = demand_curve(scaled)
-    details: dict[str, int | float] = {}
     amount = work_amount(scaled)
-    if not isinstance(curve, str):
-        least = curve.cost(curve.best_machines()) + scaled.always_rented
-        amount = max(amount, -(-least.numerator // least.denominator))
-    details["cheap_bound"] = scaled.objective(amount) / DOLLAR
+    details: dict[str, int | float] = {"cheap_bound": scaled.objective(amount) / DOLLAR}
     built = time.perf_counter()
     if scaled.num_jobs and (deadline is None or built < deadline):
         ranges = priced(scaled, rounds, max_grid, deadline)

@@ -26,13 +26,10 @@ are relaxed. Prices are constant between the points of a grid and a whole multip
 is one of integers: of one job below 2^61, since prices are, times the longest runtime, and larger rents are cut to that; of all
 jobs in Python's integers. So what is proven holds at every size.
 
-Finding good prices on machine time: for a number of machines, ascent whose steps follow each price's own history.
-
-The bound of `machine_prices` for s machines is concave in the prices, and a subgradient with respect to the price between
-two moments is the number of machines that the jobs would use there, less s while they are paid: where more is asked for, time
-gets dearer.
-Prices are first found on a coarse grid, whose rounds are cheap and whose prices move far, and then on finer ones that begin
-where the coarser one ended.
+The bound of `machine_prices` for s machines is concave in the prices, and a subgradient with respect to the price between two
+moments is the number of machines that the jobs would use there, less s while they are paid: where more is asked for, time gets
+dearer. Prices are first found on a coarse grid, whose rounds are cheap and whose prices move far, and then on finer ones that
+begin where the coarser one ended.
 
 What every round proves is a line over the number of machines. So the number to work on is always that for which all lines
 together prove least: once it is one for which the prices of this grid were improved already, the grid is done. Prices for
@@ -86,8 +83,7 @@ class Ascent:
         """Improve the prices on a grid, one after the other for all numbers of machines for which lines prove least.
 
         grid : (G + 1,) int64, as of `MachineTime.evaluate`. rounds : for one number, more for the very first one. step : the
-        first, where prices are known.
-        O(rounds x one evaluation).
+        first, where prices are known. O(rounds x one evaluation).
         """
         if self.rates:
             known = {number: _on_grid(rate, self.grid, grid) for number, rate in self.rates.items()}

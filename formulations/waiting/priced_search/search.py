@@ -7,8 +7,6 @@ or all of one machine while that one would run there, are taken off and placed a
 which is kept by simulated annealing. Of a handful of jobs, plans for all numbers of machines and all ends that may pay share the
 moves: after each round the better half of them goes on (successive halving: Karnin et al., 2013).
 
-Plans of jobs placed in turn at the bound's prices, each where it first has room: conservative backfilling with hindsight.
-
 The prices say what a core is worth when: a job that would cost more by its wait and by the priced time that it takes than by
 renting leaves its room to others. They also say when each job would start, which is the order that mostly does best: large
 jobs, whose wait costs little for their size, are left to times at which little else runs.

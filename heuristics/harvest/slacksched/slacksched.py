@@ -23,7 +23,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from schedgap.heuristics.harvest.pool import CHOICES, POOL, PoolOptions, play
+from schedgap.heuristics.harvest.rules import CHOICES, POOL, PoolOptions, play
 from schedgap.heuristics.harvest.slacksched import kernels_rules
 from schedgap.heuristics.harvest.slacksched.state import (
     PREDICTION,

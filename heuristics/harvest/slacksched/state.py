@@ -171,11 +171,10 @@ class Planned:
 class Matcher(NamedTuple):
     """What the rules of SlackSched remember from one pass to the next.
 
-    mark : (1,). vms : (V,). slots : (Z,). demands : (D,). ready : (C, V), from when on a VM has room for a
-    task of that demand: 0 for now, NEVER where it is too small. plans : (T,).
-    turn_ms : (V,), up to when the order of a VM's slots holds; NEVER if it always does. since : (V,), twice when a VM changed
-    last, and one more if it shrank then.
-    bound : (B, A) float64, see `kernels_match`; (0, 0) for none. lower : (V,) float64, cell : (V,) uint32: work space.
+    mark : (1,). vms : (V,). slots : (Z,). demands : (D,). ready : (C, V), from when on a VM has room for a task of that demand:
+    0 for now, NEVER where it is too small. plans : (T,). turn_ms : (V,), up to when the order of a VM's slots holds; NEVER if
+    it always does. since : (V,), twice when a VM changed last, and one more if it shrank then. bound : (B, A) float64, see
+    `kernels_match`; (0, 0) for none. lower : (V,) float64, cell : (V,) uint32: work space.
     """
 
     engine: Engine

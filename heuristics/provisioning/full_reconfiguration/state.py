@@ -38,11 +38,10 @@ class Types(NamedTuple):
 class Classes(NamedTuple):
     """Task classes. demand : (G, C, R) like the points, -1 where a class can run on no type of the group.
 
-    kind : (C,) int32; value : (L,) int64, reservation price of each kind, falling.
-    kind_start : (L + 1,) int64, kind_classes : (C,) int32, the classes by kind.
-    counts : (C,) int64, tasks left. members : (T,) int32, tasks by class. cursor : (C,) int64, next task of each class
-    in `members`. head : (C,) int64, that task. place : (G, C) int32, place among the leaves of its kind.
-    rank : (G, C) int32, see `Tree.ranks`. most : (C,) int64, so many tasks may share a machine.
+    kind : (C,) int32; value : (L,) int64, reservation price of each kind, falling. kind_start : (L + 1,) int64, kind_classes :
+    (C,) int32, the classes by kind. counts : (C,) int64, tasks left. members : (T,) int32, tasks by class. cursor : (C,) int64,
+    next task of each class in `members`. head : (C,) int64, that task. place : (G, C) int32, place among the leaves of its
+    kind. rank : (G, C) int32, see `Tree.ranks`. most : (C,) int64, so many tasks may share a machine.
     """
 
     demand: Any

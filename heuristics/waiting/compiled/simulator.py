@@ -1,7 +1,4 @@
-"""From an instance and a policy to a schedule, by the compiled loop that fits them.
-
-Who waits, for how long, and in which order jobs are served.
-"""
+"""From an instance and a policy to a schedule, by the compiled loop that fits them."""
 
 from __future__ import annotations
 
@@ -42,12 +39,11 @@ MAX_BUCKETS = 2**25
 class Policy:
     """Who waits, for how long, and in which order jobs are served.
 
-    waits : whether a job that finds no room waits, or rents. limit_us : the longest wait. short_us : jobs that run so
-    long or less rent at arrival, whether a machine is idle or not; -1 for none. balks : whether a job that would wait
-    longer than the limit rents at arrival, or at the end of its limit.
-    runtime_error : probability that a job is taken for short if it is long, or for long. wait_error : that a job which
-    should wait rents at once, or one which should rent at once waits up to its limit; in `artifact` semantics, that the
-    head of the queue, each time that it is looked at, rents.
+    waits : whether a job that finds no room waits, or rents. limit_us : the longest wait. short_us : jobs that run so long or
+    less rent at arrival, whether a machine is idle or not; -1 for none. balks : whether a job that would wait longer than the
+    limit rents at arrival, or at the end of its limit. runtime_error : probability that a job is taken for short if it is long,
+    or for long. wait_error : that a job which should wait rents at once, or one which should rent at once waits up to its
+    limit; in `artifact` semantics, that the head of the queue, each time that it is looked at, rents.
     """
 
     waits: bool = True

@@ -3,8 +3,6 @@
 Times between changes are a mixture fitted to what section 2.1 of the SlackSched paper says of cluster C2 (16 % within a
 minute, 40 % within ten, 84 % within an hour): a short part, exponential, and a long one with a Lomax tail.
 
-Batches of on-demand VMs that tenants ask for together: their sizes, and how long the VMs live.
-
 Fitted to the 259,159 VMs of Azure's public data set V1 of 2017 (Cortez et al., SOSP 2017; CC-BY 4.0) of which lifetimes
 are known, over three and a half days: shares of batch sizes, of cores and of lifetimes by batch size, and how often the
 next VM of a batch is like the one before. VMs that outlived the data are taken to live on as Pareto's law of shape 1 has it.

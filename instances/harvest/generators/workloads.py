@@ -2,14 +2,11 @@
 
 Only uniform draws of `numpy.random.Generator(PCG64)` are used, whose stream is the same everywhere, and each aspect has a
 stream of its own: workloads of one seed differ in nothing but what the parameters say.
-
-Jobs that arrive so as to offer the VMs a given load.
-
-The end of the VMs' traces: late enough for the jobs, and with room for every task.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import NamedTuple
 
@@ -17,12 +14,76 @@ import numpy as np
 
 from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.parameters import check_ranges, decimals, unusual, whole_numbers
 from schedgap.instances.harvest.generators.vms import Vms
-from schedgap.instances.harvest.model import NO_CHECKPOINTS
+from schedgap.instances.harvest.model import MAX_CORES, NO_CHECKPOINTS
 from schedgap.instances.harvest.stability import total_cores
 from schedgap.instances.method import derived_seed
 from schedgap.instances.units import HOUR_MS, MINUTE_MS, SECOND_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is minimised, and which runs a VM kills first, as in `HarvestInstance`."""
+
+    objective: str = "jobs"
+    kills: str = "oldest"
+
+    def unusual(self) -> list[str]:
+        """Return parts of a name."""
+        return unusual({"objective": (self.objective, GOAL.objective), "kills": (self.kills, GOAL.kills)})
+
+
+GOAL = Goal()
+
+
+def whole_numbers(what: str, text: object, separator: str = ",") -> tuple[int, ...]:
+    """Return numbers written as `2,4,8`, or one number. Raises `InstanceError` for anything else."""
+    try:
+        return tuple(int(part) for part in str(text).split(separator))
+    except ValueError:
+        raise InstanceError(f"{what} is '{text!s:.60}'; give whole numbers such as 2 or 2{separator}8.") from None
+
+
+def vm_sizes(text: object, most_cores: int, task_sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the minimum sizes of VMs that have up to `most_cores`.
+
+    Raises `InstanceError` for anything else, or if a task or a minimum size has more cores than that.
+    """
+    sizes = whole_numbers("min_sizes", text)
+    if min(sizes) < 1:
+        raise InstanceError(f"min_sizes is '{text!s:.60}'; give positive numbers such as 2,4,8.")
+    needed = max(*task_sizes, *sizes)
+    if not needed <= most_cores <= MAX_CORES:
+        raise InstanceError(
+            f"VMs have up to {most_cores} cores, and tasks or minimum sizes up to {needed}; give smaller ones, or larger VMs "
+            f"of up to {MAX_CORES}."
+        )
+    return sizes
+
+
+def decimals(what: str, text: object) -> tuple[float, ...]:
+    """Return numbers written as `1,2.5`, or one number. Raises `InstanceError` for anything else."""
+    try:
+        return tuple(float(part) for part in str(text).split(","))
+    except ValueError:
+        raise InstanceError(f"{what} is '{text!s:.60}'; give numbers such as 1 or 1,2.5.") from None
+
+
+def check_ranges(*ranges: tuple[str, float, float, float]) -> None:
+    """Check parameters, each given as its name, value, least and most. Raises `InstanceError` for one out of range."""
+    for name, value, least, most in ranges:
+        if not least <= value <= most:
+            raise InstanceError(f"{name} is {value:g}; give {least:g} to {most:g}.")
+
+
+def unusual(values: Mapping[str, tuple[object, object]]) -> list[str]:
+    """Return parts of an instance's name, of parameters whose value differs from the usual one that is given with it."""
+    return [f"{name.replace('_', '-')}-{_shown(value)}" for name, (value, usual) in values.items() if value != usual]
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
 
 # The prediction engine looks one day back (section 3.1.1).
 HISTORY_MS = 24 * HOUR_MS

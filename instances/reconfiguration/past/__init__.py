@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+import zlib
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from schedgap.instances.documents.openings import open_given
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.catalogues.catalogue import ON_DEMAND
 from schedgap.instances.provisioning.readers.kubernetes.cluster import AUTO, Terms
 from schedgap.instances.provisioning.readers.kubernetes.templates import ANY
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
+from schedgap.instances.reconfiguration.past.events import read_logs
+from schedgap.instances.reconfiguration.past.files import GZIP
 from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife, instance_of
+from schedgap.instances.reconfiguration.past.prometheus import read_prometheus
 from schedgap.instances.reconfiguration.past.snapshots import snapshots
 
 __all__ = ["History", "NodeLife", "PodLife", "instance_of", "kubernetes"]
 
-# What reads files of a kind: of each its path, and how it is called within what was given.
-SNAPSHOTS = "snapshots"
-READERS: dict[str, Callable[[Sequence[tuple[Path, str]]], History]] = {SNAPSHOTS: snapshots}
+SNAPSHOTS, PROMETHEUS, LOGS = "looks at a cluster", "answers of Prometheus", "logs"
+ANSWER = re.compile(rb'\s*\{\s*"status"\s*:\s*"(success|error)"')
+# What no look has, but each event and each line of an audit log; within so many of the first bytes.
+LOGGED, HEAD = (b'"involvedObject"', b'"audit.k8s.io/'), 2**16
 ENDINGS = (".json", ".json.gz", ".jsonl", ".jsonl.gz", ".log", ".log.gz")
 
 
@@ -37,7 +44,7 @@ def kubernetes(
     boot_s: int = -1,
     restart_s: int = 30,
 ) -> ReconfigurationInstance:
-    """Read a cluster's past: a folder of snapshots that kubectl printed, plain or as .gz.
+    """Read a cluster's past: a folder of snapshots that kubectl printed, answers of Prometheus, or logs, plain or as .gz.
 
     catalogue, prices, region, capacity_types, zones, node_type, node_types, node_groups : as the importer `kubernetes` of
     provisioning takes them. period_s, boot_s, restart_s : as `instance_of` takes them.
@@ -52,9 +59,7 @@ def kubernetes(
     )
     # Before much is read, what is wrong with the price list is said.
     terms.price_list()
-    files = files_of(paths)
-    kinds = {kind_of(path) for path, _ in files[:1]}
-    history = READERS[kinds.pop()](files)
+    history = history_of(files_of(paths))
     name = "past-" + "-".join(dict.fromkeys(Path(path).stem for path in paths))
     more: dict[str, Any] = {"period_s": period_s, "boot_s": boot_s, "restart_s": restart_s}
     return instance_of(history, name=name[:100], **more, **asdict(terms))
@@ -80,6 +85,31 @@ def files_of(paths: Sequence[Path | str]) -> list[tuple[Path, str]]:
     return found
 
 
+def history_of(files: Sequence[tuple[Path, str]]) -> History:
+    """Return what files of one kind tell; logs may have looks at the cluster beside them."""
+    by_kind: dict[str, list[tuple[Path, str]]] = {}
+    for path, name in files:
+        by_kind.setdefault(kind_of(path), []).append((path, name))
+    looked = by_kind.pop(SNAPSHOTS, [])
+    if len(by_kind) == 2 or (looked and PROMETHEUS in by_kind):
+        kinds = [SNAPSHOTS] * bool(looked) + list(by_kind)
+        raise InstanceError(f"the files are {' and '.join(kinds)}, which tell the same twice; give those of one kind.")
+    if PROMETHEUS in by_kind:
+        return read_prometheus([path for path, _ in by_kind[PROMETHEUS]])
+    if LOGS in by_kind:
+        return read_logs([path for path, _ in by_kind[LOGS]], snapshots(looked) if looked else None)
+    return snapshots(looked)
+
+
 def kind_of(path: Path) -> str:
-    """Return which of `READERS` reads a file, by what it holds."""
-    return SNAPSHOTS
+    """Return what a file is, by its first bytes; what is unknown is a look, and refused as such."""
+    try:
+        with open_given(path) as file:
+            head = file.read(HEAD)
+        if head.startswith(GZIP):
+            head = zlib.decompressobj(zlib.MAX_WBITS + 16).decompress(head, HEAD)
+    except (OSError, zlib.error):
+        return SNAPSHOTS
+    if ANSWER.match(head):
+        return PROMETHEUS
+    return LOGS if any(each in head for each in LOGGED) else SNAPSHOTS

@@ -147,11 +147,14 @@ def read_logs(paths: Sequence[Path], seen: History | None = None) -> History:
     """
     facts: list[_Fact] = []
     kinds: set[bool] = set()
+    begin, end = float("inf"), float("-inf")
     for path in paths:
         for place, record in _records(path):
             kinds.add(is_audit := record.api_version.startswith(AUDIT))
             try:
-                facts += _audited(record) if is_audit else _reported(record)
+                at = _moment(record)
+                begin, end = min(begin, at), max(end, at)
+                facts += _audited(record, at) if is_audit else _reported(record, at)
             except (InstanceError, ValueError) as error:
                 raise InstanceError(f"{place}: {error}; correct the line or take it out.") from None
     if len(kinds) > 1:
@@ -167,7 +170,7 @@ def read_logs(paths: Sequence[Path], seen: History | None = None) -> History:
             "events do not say what pods ask for and nodes have; add what `kubectl get pods,nodes -A -o json` prints, "
             "best of the beginning and the end of the log."
         )
-    return _Joined(facts, seen, is_audit).history()
+    return _Joined(facts, seen, is_audit, ceil(begin), floor(end)).history()
 
 
 def _records(path: Path) -> Iterator[tuple[str, _Record]]:
@@ -214,7 +217,21 @@ def seconds_of(text: str | None) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _audited(record: _Record) -> Iterator[_Fact]:
+def _moment(record: _Record) -> float:
+    """Return when a line was written, or an event last seen.
+
+    Raises
+    ------
+    InstanceError, ValueError
+        for what is neither, and has no time.
+    """
+    if record.kind != "Event":
+        raise InstanceError(f"its kind is '{record.kind:.60}', neither Event nor a List of them")
+    created = record.metadata.creation_timestamp if record.metadata is not None else None
+    return seconds_of(record.stage_timestamp or record.last_timestamp or record.event_time or created)
+
+
+def _audited(record: _Record, at: float) -> Iterator[_Fact]:
     """Yield what a line of an audit log tells: of calls that were answered, and succeeded."""
     reference = record.object_ref
     if record.stage != "ResponseComplete" or reference is None or reference.resource not in (PODS, NODES):
@@ -227,7 +244,6 @@ def _audited(record: _Record) -> Iterator[_Fact]:
     kind = {PODS: "Pod", NODES: "Node"}[reference.resource]
     has = record.response_object if body.kind == kind else record.request_object if asked.kind == kind else NOTHING
     full = f"{reference.namespace}/{name}" if reference.resource == PODS else name
-    at = seconds_of(record.stage_timestamp)
     if record.verb == "deletecollection":
         yield _Fact(at, reference.resource, f"{reference.namespace}/", "gone")
     elif not name:
@@ -258,13 +274,11 @@ def _status_of(at: float, name: str, body: Raw) -> Iterator[_Fact]:
         yield _Fact(max([seconds_of(each) for each in ends if each] or [at]), PODS, name, "ended")
 
 
-def _reported(record: _Record) -> Iterator[_Fact]:
+def _reported(record: _Record, at: float) -> Iterator[_Fact]:
     """Yield what an event tells."""
     about = record.involved_object
-    if record.kind != "Event" or about is None:
-        raise InstanceError(f"its kind is '{record.kind:.60}', neither Event nor a List of them")
-    created = record.metadata.creation_timestamp if record.metadata is not None else None
-    at = seconds_of(record.last_timestamp or record.event_time or created)
+    if about is None:
+        raise InstanceError("an event without involvedObject is about nothing")
     if about.kind == "Node":
         what = "created" if record.reason in BORN else "gone" if record.reason in GONE else "seen"
         yield _Fact(at, NODES, about.name, what)
@@ -282,7 +296,7 @@ def _reported(record: _Record) -> Iterator[_Fact]:
 
 @dataclass(slots=True)
 class _Joined:
-    """Facts in order of time, with what was seen at looks.
+    """Facts in order of time, with what was seen at looks. begin, end : of the log.
 
     is_audit : whether the log has every end, so that what has none is there until its end.
     """
@@ -290,13 +304,15 @@ class _Joined:
     facts: list[_Fact]
     seen: History | None
     is_audit: bool
+    begin: int
+    end: int
     lives: dict[str, dict[str, list[_Life]]] = field(default_factory=lambda: {PODS: {}, NODES: {}})
 
     def history(self) -> History:
         """Return the past."""
         for fact in self.facts:
             self._take(fact)
-        begin, end = ceil(self.facts[0].second), floor(self.facts[-1].second)
+        begin, end = self.begin, self.end
         looks = self.seen.looks if self.seen is not None else ()
         made = History([], [], min((begin, *looks)), max((end, *looks)))
         if self.seen is not None:

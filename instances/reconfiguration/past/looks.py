@@ -15,12 +15,14 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 from msgspec import Raw, Struct
 
-from schedgap.instances.arrays import IntArray, ranges
+from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.kubernetes.objects import decode
 
 # Values that say nothing of an object: its version, and when its node was last heard of.
 PASSING = re.compile(rb'"(?:resourceVersion|lastHeartbeatTime)": ?"([^"\\]*)"')
+# Where the first object begins, within so many bytes.
+ITEMS, MOST_HEAD = re.compile(rb'"items": ?\[\s*'), 4096
 FIRST_CHUNK, LAST_CHUNK = 2**12, 2**21
 # So many objects that are gone in a row are found by their key, and so many ends of one object are tried.
 MOST_GONE, MOST_ENDS = 4096, 64
@@ -111,10 +113,10 @@ def _address(buffer: bytes | Raw) -> int:
     return int(np.frombuffer(buffer, np.uint8).__array_interface__["data"][0])
 
 
-def _passing(text: bytes) -> IntArray:
-    """Return the places of the bytes that say nothing, in order."""
-    spans = np.array([match.span(1) for match in PASSING.finditer(text)], np.int64).reshape(-1, 2)
-    return ranges(spans[:, 0], spans[:, 1] - spans[:, 0])
+def _passing(text: bytes, at: int = 0) -> IntArray:
+    """Return the places of the bytes that say nothing, in order. at : where the text begins."""
+    spans = [match.span(1) for match in PASSING.finditer(text)]
+    return np.array([place for span in spans for place in range(at + span[0], at + span[1])], np.int64)
 
 
 class _Walk(Generic[S]):
@@ -124,9 +126,12 @@ class _Walk(Generic[S]):
         self.old, self.text, self.read = before, text, read
         self.a, self.b = np.frombuffer(before.text, np.uint8), np.frombuffer(text, np.uint8)
         self.known = set(before.keys)
-        begin, size = int(before.first[0]), len(before.text) - int(before.last[-1])
-        self.end = len(text) - size
-        self.is_alike = text[:begin] == before.text[:begin] and text[self.end :] == before.text[-size:]
+        size = len(before.text) - int(before.last[-1])
+        head = ITEMS.search(text, 0, MOST_HEAD)
+        self.begin, self.end = head.end() if head is not None else len(text), len(text) - size
+        # A list has a version, too.
+        heads = (PASSING.sub(b"", each) for each in (text[: self.begin], before.text[: int(before.first[0])]))
+        self.is_alike = next(heads) == next(heads) and text[self.end :] == before.text[-size:]
         self.between = before.text[int(before.last[0]) : int(before.first[1])]
         self.firsts: list[IntArray] = []
         self.lasts: list[IntArray] = []
@@ -138,7 +143,7 @@ class _Walk(Generic[S]):
     def look(self) -> Look[S] | None:
         """Return the look, None where the text must be read as a whole."""
         keys, between, number = self.old.keys, self.between, len(self.old.keys)
-        i, at = 0, int(self.old.first[0])
+        i, at = 0, self.begin
         if not self.is_alike or at >= self.end:
             return None
         while True:
@@ -184,36 +189,38 @@ class _Walk(Generic[S]):
         """Return the first object from i on that is not as the text has it from there on. O(bytes that are the same)."""
         begin = int(self.old.first[i])
         a, b = self.a[begin : int(self.old.last[-1])], self.b[at : self.end]
-        size, done, chunk = min(a.size, b.size), 0, FIRST_CHUNK
+        size, done, chunk, passing = min(a.size, b.size), 0, FIRST_CHUNK, self.old.passing
         while done < size:
             stop = min(done + chunk, size)
             new = b[done:stop]
             other = a[done:stop] != new
             place = int(other.argmax())
             if other[place]:
-                lo, hi = np.searchsorted(self.old.passing, (begin + done, begin + stop)).tolist()
-                passing = self.old.passing[lo:hi] - (begin + done)
-                values = new[passing]
-                # What could end a value is no part of one.
-                other[passing] &= (values == QUOTE) | (values == BACKSLASH) | (values < SPACE)
-                place = int(other.argmax())
+                first = begin + done
+                lo = int(passing.searchsorted(first + place))
+                if lo < passing.size and passing[lo] == first + place:
+                    places = passing[lo : int(passing.searchsorted(begin + stop))] - first
+                    values = new[places]
+                    # What could end a value is no part of one.
+                    other[places] &= (values == QUOTE) | (values == BACKSLASH) | (values < SPACE)
+                    place = int(other.argmax())
                 if other[place]:
                     done += place
                     break
             done, chunk = stop, min(4 * chunk, LAST_CHUNK)
-        return int(np.searchsorted(self.old.last, begin + done, side="right"))
+        return int(self.old.last.searchsorted(begin + done, side="right"))
 
     def _keep(self, i: int, j: int, at: int) -> int:
         """Take over the objects from i to j - 1, which the text has from a place on; return where they end in it."""
         begin, end = int(self.old.first[i]), int(self.old.last[j - 1])
         shift = at - begin
-        lo, hi = np.searchsorted(self.old.passing, (begin, end)).tolist()
+        lo, hi = self.old.passing.searchsorted((begin, end)).tolist()
         self._take(self.old.first[i:j] + shift, self.old.last[i:j] + shift, self.old.passing[lo:hi] + shift)
         self.keys += self.old.keys[i:j]
         return end + shift
 
     def _add(self, seen: S, at: int, stop: int) -> None:
-        self._take(np.array([at]), np.array([stop]), _passing(self.text[at:stop]) + at)
+        self._take(np.array([at]), np.array([stop]), _passing(self.text[at:stop], at))
         self.keys.append(seen.key)
         self.come.append(seen)
 

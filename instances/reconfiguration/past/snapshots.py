@@ -188,6 +188,13 @@ class _Cluster:
         keys = (chain(look.keys[:1], reversed(look.keys)) for look in looks.values())
         return any(self.lives[key].kind == kind for some in keys for key in some)
 
+    def adds(self, looks: Mapping[str, Look[_Sight]], now: int) -> bool:
+        """Take in objects that have no time of their own, and return whether there are any."""
+        found = [seen for look in looks.values() for seen in look.come if self.lives[seen.key].kind in KINDS]
+        for seen in found:
+            self.lives[seen.key].is_shown(seen, now, now)
+        return bool(found)
+
     def see(self, looks: Mapping[str, Look[_Sight]], gone: Sequence[int], now: int, before: int) -> None:
         """Take in a look. gone : objects of files that are not there any more."""
         left = [key for some in (gone, *(look.gone for look in looks.values())) for key in some]
@@ -290,6 +297,11 @@ def snapshots(paths: Sequence[tuple[Path, str]]) -> History:
         if isinstance(shown, str):
             bad.append(shown)
             continue
+        if lacking := [kind for kind in (Node.__name__, Pod.__name__) if not cluster.shows(shown, kind)]:
+            # NodePools and volumes may stand in files by themselves.
+            if len(lacking) == 1 or not cluster.adds(shown, now):
+                bad.append(f"{texts[0][0].name} (it shows no {' and no '.join(lacking)})")
+            continue
         if not times:
             _check_clock(now, texts)
         dropped = [key for slot, look in before.items() if slot not in shown for key in look.keys]
@@ -298,9 +310,8 @@ def snapshots(paths: Sequence[tuple[Path, str]]) -> History:
         times.append(now)
     number = len(times) + len(bad)
     if not times:
-        raise InstanceError(
-            f"none of {number} looks can be read: {bad[0]:.300}; give what `kubectl get pods,nodes -A -o json` prints."
-        )
+        reason = f"none of {number} looks can be read: {bad[0]:.300}" if bad else "no look shows pods and nodes"
+        raise InstanceError(f"{reason}; give what `kubectl get pods,nodes -A -o json` prints.")
     if bad:
         said.append(f"Left out: {len(bad)} of {number} looks, which cannot be read: {'; '.join(bad[:3])}.")
     return cluster.history(times, [*_unseen(times), *said])
@@ -318,8 +329,6 @@ def _shown(
             shown[slot] = read_look(text, cluster.read, before.get(slot))
         except InstanceError as error:
             return f"{path.name} ({error})"
-    if lacking := [kind for kind in (Node.__name__, Pod.__name__) if not cluster.shows(shown, kind)]:
-        return f"{texts[0][0].name} (it shows no {' and no '.join(lacking)})"
     return shown
 
 

@@ -356,6 +356,9 @@ def _audited(week: Week) -> Iterator[tuple[int, Callable[[], Json]]]:
             (life.gone_s, "delete", "", _state(life, life.gone_s)),
         ):
             yield from within(second, partial(_audit_pod, life, second, verb, part, state))
+    for now in week.looks:
+        # Of many things that this past has no use for.
+        yield now, partial(_audit, now, "update", {"resource": "leases", "namespace": "kube-node-lease"}, {})
     for node in week.nodes:
         yield from within(node.created_s, partial(_audit_node, node, node.created_s, "create", ""))
         yield from within(node.ready_s, partial(_audit_node, node, node.ready_s, "patch", "status"))

@@ -5,8 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from schedgap.formulations.column_generation.diving import Depths, Dive, whole_parts
-from schedgap.formulations.column_generation.master import Master
+from schedgap.formulations.column_generation.master import Depths, Dive, Master, whole_parts
 
 ONE = 1_000_000
 CONTENTS = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.backends.highs_lp import GrowingLp
-from schedgap.formulations.column_generation.generation import Generation
+from schedgap.formulations.column_generation.master import Generation
 
 PATTERNS = np.array([[3, 0], [0, 2], [1, 1]])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.harvest.ends_program import Row, ends_program
+from schedgap.formulations.harvest.price_bound import Row, ends_program
 
 
 @pytest.mark.parametrize("seed", range(10))

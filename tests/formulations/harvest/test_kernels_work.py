@@ -10,7 +10,7 @@ def test_most_done_against_all_subsets():
     for _ in range(200):
         release, work = np.sort(rng.integers(0, 12, 6)), rng.integers(1, 8, 6)
         earliest, now, done = rng.integers(0, 20, 6), int(rng.integers(1, 20)), int(rng.integers(1, 25))
-        found = most_done(release, work, earliest, now, done, np.empty(6, np.int64))
+        found = most_done(release, work, earliest, now, done, np.empty((2, 6), np.int64))
         sizes = [
             len(some)
             for size in range(7)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schedgap.formulations.harvest.price_bound.price_bound import bound_prices
+from schedgap.formulations.harvest.price_bound import bound_prices
 from schedgap.formulations.harvest.work_bound import bound_work, machine_of, usable_units
 
 

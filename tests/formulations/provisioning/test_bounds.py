@@ -16,8 +16,7 @@ from schedgap.formulations.provisioning.bounds import (
     build_dual_feasible,
     type_blocks,
 )
-from schedgap.formulations.provisioning.patterns.interference import interference
-from schedgap.formulations.provisioning.patterns.patterns import patterns
+from schedgap.formulations.provisioning.patterns.patterns import interference, patterns
 from schedgap.formulations.provisioning.resource_bound import certified
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status, find_method

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from schedgap.bench.plugins.discover import load_methods
-from schedgap.formulations.sharing import interval_model as module
-from schedgap.formulations.sharing.interval_bound import bound_intervals, rounded_ms
-from schedgap.formulations.sharing.interval_model import interval_model
+from schedgap.formulations.sharing import interval_bound as module
+from schedgap.formulations.sharing.interval_bound import bound_intervals, interval_model, rounded_ms
 from schedgap.formulations.sharing.work_bound import bound_work
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY, Status

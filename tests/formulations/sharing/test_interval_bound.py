@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.sharing.interval_bound import _half_s, bound_intervals, program
-from schedgap.formulations.sharing.interval_model import interval_model
+from schedgap.formulations.sharing.interval_bound import _half_s, bound_intervals, interval_model, program
 from schedgap.formulations.sharing.work_bound import bound_work
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status

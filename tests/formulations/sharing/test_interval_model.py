@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.sharing.interval_model import has_many_choices, interval_model
+from schedgap.formulations.sharing.interval_bound import has_many_choices, interval_model
 from schedgap.formulations.sharing.work_bound import bound_alone, bound_work
 from schedgap.instances.method import Status
 from schedgap.instances.sharing.generators import micro, random_jobs

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.harvest.generators.quick import quick
+from schedgap.instances.harvest.generators.datacentre import quick
 from schedgap.instances.harvest.model import HarvestInstance
 
 MINUTE_MS = 60_000

@@ -7,7 +7,7 @@ import pytest
 
 from schedgap.heuristics.harvest.acquisition import ACQUIRERS, SCALINGS, acquisition
 from schedgap.instances.errors import MethodError
-from schedgap.instances.harvest.generators.quick import quick
+from schedgap.instances.harvest.generators.datacentre import quick
 from schedgap.instances.harvest.simulator import state as ks
 from schedgap.instances.harvest.simulator.leases import request
 from schedgap.instances.harvest.simulator.simulator import Simulator

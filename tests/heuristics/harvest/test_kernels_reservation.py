@@ -3,7 +3,7 @@
 import numpy as np
 
 from schedgap.heuristics.harvest.acquisition import acquisition
-from schedgap.instances.harvest.generators.quick import quick
+from schedgap.instances.harvest.generators.datacentre import quick
 from schedgap.instances.harvest.simulator.plain import play_plain
 from schedgap.instances.harvest.simulator.simulator import Simulator
 

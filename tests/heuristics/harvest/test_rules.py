@@ -5,8 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from schedgap.heuristics.harvest.pool import PoolOptions
-from schedgap.heuristics.harvest.rules import capacity_scheduler, oracle
+from schedgap.heuristics.harvest.rules import PoolOptions, capacity_scheduler, oracle
 from schedgap.heuristics.harvest.slacksched.slacksched import slacksched
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest import two_kinds

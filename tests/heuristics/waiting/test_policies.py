@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-import schedgap.formulations.waiting.work_bound
+import schedgap.formulations.waiting.no_wait
 import schedgap.heuristics.waiting.policies  # noqa: F401
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import REGISTRY, Status, find_method
@@ -97,7 +97,7 @@ def test_the_best_number_of_machines_is_bought(one_machine):
 def test_figure_1_buys_up_to_the_break_even_point(make_instance):
     """Stacked demand, a job a level: levels used for more than 0.4 of the time are bought, the others are rented.
 
-    Of 100 s the levels are in use for 100, 80, 41, 39 and 10: 3 x 40 + 39 + 10 = 169, the marginal analysis's bound.
+    Of 100 s the levels are in use for 100, 80, 41, 39 and 10: 3 x 40 + 39 + 10 = 169, which is the optimum.
     """
     instance = make_instance(seconds([(0, used, 1, 0) for used in (100, 80, 41, 39, 10)]), 1, 4)
     instance = instance.replace(horizon_us=100 * SECOND)
@@ -106,7 +106,7 @@ def test_figure_1_buys_up_to_the_break_even_point(make_instance):
     assert outcome.solution.machine.tolist() == [0, 1, 2, -1, -1]
     assert verify(instance, outcome.solution) == math.ceil(169 * SECOND / 3600)
     unforgiving = instance.replace(max_wait_us=0)
-    assert find_method(FAMILY, "bound-demand-curve").run(unforgiving).bound == math.ceil(169 * SECOND / 3600)
+    assert find_method(FAMILY, "clairvoyant-no-wait").run(unforgiving).bound == math.ceil(169 * SECOND / 3600)
 
 
 def test_the_paper_s_baseline_without_waiting():

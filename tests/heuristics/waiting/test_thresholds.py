@@ -5,7 +5,7 @@ import pytest
 
 import schedgap.heuristics.waiting.policies  # noqa: F401
 from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator, Policy
-from schedgap.heuristics.waiting.thresholds import Thresholds
+from schedgap.heuristics.waiting.policies import Thresholds
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import find_method
 from schedgap.instances.waiting import FAMILY, bursty, mms, verify

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from schedgap.heuristics.waiting.thresholds import worth
+from schedgap.heuristics.waiting.policies import worth
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import find_method
 from schedgap.instances.waiting import FAMILY, measures, mms, swf, verify

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.harvest import HarvestInstance, HarvestSchedule
-from schedgap.instances.harvest.generators.quick import quick
+from schedgap.instances.harvest.generators.datacentre import quick
 from schedgap.instances.harvest.model import NO_CHECKPOINTS
 
 

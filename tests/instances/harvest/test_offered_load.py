@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from schedgap.instances.harvest.generators.quick import quick
+from schedgap.instances.harvest.generators.datacentre import quick
 from schedgap.instances.harvest.stability import offered_load, total_cores
 
 # 4 cores, 2 from moment 10 on; and 6 cores from moment 20 on.

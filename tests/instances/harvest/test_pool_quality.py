@@ -114,7 +114,7 @@ class TestQuality:
         assert quality.bad.tolist() == [1, 0, 1, 0]
         # Without c, which random never gives, another VM is not to be had.
         assert quality.least.tolist() == [1, 0, 1, 0]
-        assert (quality.bad_share, quality.least_share, quality.regret) == (2 / 7, 2 / 7, 0)
+        assert (quality.bad.sum(), quality.least.sum(), quality.held.sum(), quality.regret) == (2, 2, 7, 0)
         # b never changes: of three VMs, it alone is of the stable half.
         assert quality.stable.tolist() == [1, 1, 1, 1]
         assert (quality.stable_share(), quality.stable_share(last_hours=1)) == (4 / 7, 1)

@@ -84,6 +84,14 @@ def test_room_that_is_left_free():
     assert lost(losses(made, proof((0, 3600, TENTH // 2)))) == {SPREAD: [0.1]}
 
 
+def test_an_hour_in_whose_middle_nothing_runs():
+    """The pod is there for the first 300 s of the hour; the node counts as one that holds pods."""
+    made = instance([(1, 0, 300, 0)], [(SMALL, 0, 3600)], 3600)
+    found = losses(made, proof((0, 300, TENTH)))
+    assert found.tasks.tolist() == [0]
+    assert lost(found) == {SPREAD: [pytest.approx(0.1 - 0.1 / 12)]}
+
+
 def test_spare_capacity_would_hold_them():
     """A pod of 8 cores on a large machine at $0.30: as spot it costs $0.12."""
     made = instance([(8, 0, 3600, 0)], [(LARGE, 0, 3600)], 3600)

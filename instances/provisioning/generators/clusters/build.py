@@ -41,10 +41,13 @@ from schedgap.instances.provisioning.generators.clusters.workloads import GPU, O
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.readers.kubernetes import kubernetes
 from schedgap.instances.provisioning.readers.quantities import fine_amounts
+from schedgap.instances.provisioning.running import ONE_TASK
 
 RESOURCES = ("cpu", "ram_bytes", GPU, "pods", "ephemeral_bytes")
 # Nodes have had different pasts: the last in favour gets half of what the first does.
 LEAST_FAVOUR = 0.5
+# What workloads of a weighted cluster say that it costs to delete their pods.
+COSTS = {1: "2147483647", 2: "-200000000"}
 
 
 class Room:
@@ -186,8 +189,8 @@ ENDED, EVICTED = 12, 3
 class Cluster:
     """A cluster as it is filled. pods, nodes, volumes, budgets : objects."""
 
-    def __init__(self, name: str, kind: Kind, nodes: int, seed: int, *, labelled: bool) -> None:
-        self.kind, self.dice = kind, Dice(name, nodes, seed)
+    def __init__(self, name: str, kind: Kind, nodes: int, seed: int, *, labelled: bool, weighted: bool = False) -> None:
+        self.kind, self.dice, self.weighted = kind, Dice(name, nodes, seed), weighted
         self.made = list(made_nodes(kind.provider, kind.groups, nodes, labelled, self.dice))
         self.pods: list[Json] = []
         self.volumes: list[Json] = []
@@ -301,8 +304,14 @@ class Cluster:
             volume = metadata(f"pvc-{digits}", "", self.dice.digits())
             self.volumes += objects.claim_and_volume(claim, volume, provider.driver, reach)
         meta = objects.owned(metadata(name, workload.namespace, self.dice.digits(), labels), workload.owner, owner)
-        if workload.annotations:
-            meta["annotations"] = dict(workload.annotations)
+        notes = dict(workload.annotations)
+        if self.weighted:
+            # One in six of each: 4.0 pods, 10 at most, and none.
+            which = sum(map(ord, workload.name)) % 6
+            spec |= {"priority": 100_000_000} if which == 0 else {}
+            notes |= {"controller.kubernetes.io/pod-deletion-cost": COSTS[which]} if which in COSTS else {}
+        if notes:
+            meta["annotations"] = notes
         self.pods.append(objects.pod(meta, spec, host, phase, why))
 
     def _by_hand(self) -> None:
@@ -371,21 +380,29 @@ PARTS = ("cluster.json", "nodepools.json", "volumes.json")
 PRICES, NODE_TYPES = "prices.csv", "node_types.csv"
 
 
-def cluster_of_kind(kind: str = "eks", nodes: int = 0, *, seed: int = 0) -> ProvisioningInstance:
+def cluster_of_kind(
+    kind: str = "eks", nodes: int = 0, *, weighted: bool = False, max_disruption: int = -1, seed: int = 0
+) -> ProvisioningInstance:
     """Make a cluster of a kind, and read what kubectl would print of it and its price list.
 
-    nodes : 0 for as many as the kind has. Nodes whose provider does not label them with their type are labelled.
+    nodes : 0 for as many as the kind has. Nodes whose provider does not label them with their type are labelled. weighted :
+    whether some workloads have priorities and deletion costs. max_disruption : in tasks, -1 for any.
 
     Raises
     ------
     InstanceError
-        for a kind that is none, and fewer nodes than it has groups.
+        for a kind that is none, fewer nodes than it has groups, and a limit that is none.
     """
+    if max_disruption < -1:
+        raise InstanceError(f"generator cluster: max_disruption is {max_disruption}; give -1 for any, or 0 or more.")
     with TemporaryDirectory() as folder:
-        _write(kind, Path(folder), nodes, seed, labelled=True)
+        _write(kind, Path(folder), nodes, seed, labelled=True, weighted=weighted)
         paths = [Path(folder) / part for part in PARTS]
         instance = kubernetes(*paths, catalogue=str(Path(folder) / PRICES))
-    return instance.replace(name=f"cluster-{kind}-{nodes or KINDS[kind].nodes}-s{seed}")
+    most, more = None, "-weighted" if weighted else ""
+    if max_disruption >= 0:
+        most, more = max_disruption * ONE_TASK, f"{more}-d{max_disruption}"
+    return instance.replace(name=f"cluster-{kind}-{nodes or KINDS[kind].nodes}{more}-s{seed}", max_disruption=most)
 
 
 def write_cluster(kind: str, folder: Path | str, nodes: int = 0, *, seed: int = 0) -> None:
@@ -403,7 +420,7 @@ def write_cluster(kind: str, folder: Path | str, nodes: int = 0, *, seed: int = 
     _write(kind, Path(folder), nodes, seed, labelled=False)
 
 
-def _write(name: str, folder: Path, nodes: int, seed: int, *, labelled: bool) -> None:
+def _write(name: str, folder: Path, nodes: int, seed: int, *, labelled: bool, weighted: bool = False) -> None:
     one_of("kind", name, KINDS, InstanceError)
     kind = KINDS[name]
     total = nodes or kind.nodes
@@ -411,7 +428,7 @@ def _write(name: str, folder: Path, nodes: int, seed: int, *, labelled: bool) ->
         raise InstanceError(
             f"kind {name} has {len(kind.groups)} groups of nodes; give at least {2 * len(kind.groups)} nodes, not {total}."
         )
-    made = Cluster(name, kind, total, seed, labelled=labelled)
+    made = Cluster(name, kind, total, seed, labelled=labelled, weighted=weighted)
     pools = [
         nodepool(metadata(pool, "", f"{number + 1:012x}"), *content)
         for number, (pool, content) in enumerate(kind.pools.items())

@@ -137,9 +137,12 @@ def _of_several_classes(
         for n, rule in enumerate(rules):
             if n in several:
                 continue
-            kinds = {(groups[g].key.request, tuple(marks[g]), place[constraints[g]]) for g in rule.alone}
+            kinds = {
+                (groups[g].key.request, groups[g].key.weight, tuple(marks[g]), place[constraints[g]])
+                for g in rule.alone
+            }
             if len(kinds) > MOST_KINDS or any(
-                _may_meet(values[q], values[p]) for (_, _, q), (_, _, p) in combinations(kinds, 2)
+                _may_meet(values[q], values[p]) for (*_, q), (*_, p) in combinations(kinds, 2)
             ):
                 several.add(n)
     return several

@@ -274,7 +274,7 @@ class Assembly:
         for whole, constraint, more, marks in zip(groups, constraints, excluding.demand, excluding.alone, strict=True):
             for part, on in self._may_stay(whole, admitted[number[constraint]], family_of):
                 for group, alone in kept_apart(part, marks, used, self.report):
-                    key = (group.key.request, tuple(sorted(more.items())), on.tobytes(), alone)
+                    key = (group.key.request, tuple(sorted(more.items())), on.tobytes(), alone, group.key.weight)
                     if key not in classes:
                         classes[key] = len(classes)
                         self.demand.append(dict(group.key.request) | more)
@@ -363,6 +363,7 @@ class Assembly:
             stock=np.array(stock) if any(number != ANY_NUMBER for number in stock) else None,
             fee=np.array(fees) if any(fees) else None,
             per_machine=np.array([1 if alone else ANY_NUMBER for alone in self.alone]),
+            disruption=np.array([members[0].key.weight for members in self.members]),
             running=running,
             usual_tasks=tuple((n, o.usual_pods) for n, o in zip(type_names, chosen, strict=True) if o.usual_pods > 0),
             notes=(sentence, *self.report.notes()),

@@ -46,6 +46,7 @@ class Annotations(Struct):  # those that matter
     do_not_disrupt: str = field(name="karpenter.sh/do-not-disrupt", default="")
     safe_to_evict: str = field(name="cluster-autoscaler.kubernetes.io/safe-to-evict", default="")
     scale_down_disabled: str = field(name="cluster-autoscaler.kubernetes.io/scale-down-disabled", default="")
+    deletion_cost: str = field(name="controller.kubernetes.io/pod-deletion-cost", default="")
     gpu_fraction: str | None = field(name="gpu-fraction", default=None)
     gpu_memory: str | None = field(name="gpu-memory", default=None)
     gpu_milli: str | None = field(name="alibabacloud.com/gpu-milli", default=None)

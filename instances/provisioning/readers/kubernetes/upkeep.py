@@ -34,6 +34,7 @@ from schedgap.instances.provisioning.running import (
     HELD,
     NEVER,
     NO_SCALE_DOWN,
+    ONE_TASK,
     REASONS,
     STARTING,
     UNMANAGED,
@@ -137,7 +138,8 @@ def looked_at(
     _, _, left = in_units(resources, demands, [n.left for n in nodes], alike=True)
     found: dict[str, Any] = {"reserved": np.array(taken, np.int64)} if any(map(any, taken)) else {}
     found |= {"whole": np.array(whole, np.int64)} if whole != left else {}
-    return found | {"disruption": _disruption(state, nodes, spot)}
+    # A node counts one to Karpenter, whatever is on it.
+    return found | {"disruption": _disruption(state, nodes, spot), "node_disruption": np.full(len(nodes), ONE_TASK)}
 
 
 def _disruption(state: State, nodes: Sequence[RunningNode], spot: Sequence[int]) -> Disruption | None:

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant.clairvoyant import Lists, clairvoyant_list, follow, wander
-from schedgap.formulations.harvest.clairvoyant.lanes import Future
+from schedgap.formulations.harvest.clairvoyant.clairvoyant import Future, Lists, clairvoyant_list, follow, wander
 from schedgap.formulations.harvest.work_bound import alone_ends
 from schedgap.instances.errors import MethodError
-from schedgap.instances.harvest.generators.quick import quick
+from schedgap.instances.harvest.generators.datacentre import quick
 from schedgap.instances.harvest.verify import verify
 from schedgap.instances.method import Status, find_method
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant.lanes import Future
-from schedgap.instances.harvest.generators.quick import quick
+from schedgap.formulations.harvest.clairvoyant.clairvoyant import Future
+from schedgap.instances.harvest.generators.datacentre import quick
 
 
 def slowly(instance, order):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.harvest.clairvoyant.clairvoyant import MOST, SLOTS, priced_ends
-from schedgap.formulations.harvest.price_bound.price_bound import Priced, priced
+from schedgap.formulations.harvest.price_bound import Priced, priced
 
 
 @pytest.fixture(name="crowd")

@@ -5,10 +5,10 @@ import pytest
 
 from schedgap.formulations.harvest.clairvoyant import clairvoyant as search
 from schedgap.formulations.harvest.clairvoyant.clairvoyant import Lists, clairvoyant_list, clairvoyant_search
-from schedgap.formulations.harvest.price_bound.price_bound import bound_prices
+from schedgap.formulations.harvest.price_bound import bound_prices
 from schedgap.formulations.harvest.work_bound import alone_ends
 from schedgap.instances.errors import MethodError
-from schedgap.instances.harvest.generators.quick import quick
+from schedgap.instances.harvest.generators.datacentre import quick
 from schedgap.instances.harvest.verify import verify
 from schedgap.instances.method import Status
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from schedgap.formulations.harvest.price_bound.kernels_prices import NO_WINDOW, Prices, cheapest_windows
+from schedgap.formulations.harvest.kernels_work import NO_WINDOW, Prices, cheapest_windows
 
 
 def test_windows_against_every_start():

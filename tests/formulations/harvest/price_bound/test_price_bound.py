@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.price_bound.price_bound import PriceProblem, bound_prices
+from schedgap.formulations.harvest.price_bound import PriceProblem, bound_prices
 from schedgap.formulations.harvest.work_bound import alone_ends, bound_work, machine_of
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status

@@ -8,7 +8,7 @@ import pytest
 
 from schedgap.formulations.harvest.time_indexed.bracket import Bracket
 from schedgap.formulations.harvest.time_indexed.time_indexed import Ends, Integer, time_indexed
-from schedgap.instances.harvest.generators.quick import quick
+from schedgap.instances.harvest.generators.datacentre import quick
 from schedgap.instances.harvest.verify import ends_ms, verify
 from schedgap.instances.method import Status
 

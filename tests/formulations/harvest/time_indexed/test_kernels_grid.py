@@ -1,6 +1,6 @@
 import numpy as np
 
-from schedgap.formulations.harvest.time_indexed.kernels_grid import covering
+from schedgap.formulations.harvest.kernels_work import covering
 
 
 def test_rows_count_the_columns_that_cover_their_slots():

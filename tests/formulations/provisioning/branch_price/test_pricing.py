@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.branch_price.pricing import Cut, Pricing
-from schedgap.formulations.provisioning.branch_price.program import Program
+from schedgap.formulations.provisioning.branch_price.program import Cut, Pricing, Program
 
 NONE = np.zeros(0, np.int64)
 

@@ -3,9 +3,8 @@ import time
 import numpy as np
 import pytest
 
-from schedgap.formulations.column_generation.diving import Depths, Dive
-from schedgap.formulations.provisioning.branch_price.pricing import Cut
-from schedgap.formulations.provisioning.branch_price.program import Program, first_values
+from schedgap.formulations.column_generation.master import Depths, Dive
+from schedgap.formulations.provisioning.branch_price.program import Cut, Program, first_values
 from schedgap.formulations.provisioning.branch_price.relaxation import (
     CutMaster,
     Relaxation,

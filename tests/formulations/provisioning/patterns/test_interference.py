@@ -1,16 +1,16 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.patterns.interference import (
-    build,
+from schedgap.formulations.provisioning.patterns.kernels_patterns import loss_bounds
+from schedgap.formulations.provisioning.patterns.patterns import (
+    build_disturbed,
     every_disturbed,
     interference,
     jobs_of,
     needed_disturbed,
+    patterns,
     value_cover,
 )
-from schedgap.formulations.provisioning.patterns.kernels_patterns import loss_bounds
-from schedgap.formulations.provisioning.patterns.patterns import patterns
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.provisioning.classes import merge_equal_classes
@@ -87,7 +87,7 @@ def test_too_many_contents_are_reported():
 def test_plain_instances_are_refused(paper_example):
     assert find_method("provisioning", "interference").run(paper_example).status is Status.UNSUPPORTED
     with pytest.raises(MethodError, match="use the method patterns"):
-        build(paper_example)
+        build_disturbed(paper_example)
 
 
 def test_no_time_gives_no_solution():

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.patterns.interference import every_disturbed, jobs_of
 from schedgap.formulations.provisioning.patterns.kernels_patterns import loss_bounds
+from schedgap.formulations.provisioning.patterns.patterns import every_disturbed, jobs_of
 from schedgap.instances.provisioning.generators import table7
 from schedgap.instances.provisioning.verify import lost_value
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.waiting.fluid_bound.bound import bound_fluid
-from schedgap.formulations.waiting.work_bound import bound_demand_curve, bound_work
+from schedgap.formulations.waiting.fluid_bound.bound import bound_fluid, bound_work
 from schedgap.instances.errors import MethodError
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import WaitingInstance, bursty, mms
@@ -47,10 +46,10 @@ def test_coarse_grids_prove_less_but_nothing_false(random_instance, optimum):
         assert bound_fluid(instance, rounds=5, max_grid=2).bound <= optimum(instance)
 
 
-def test_above_the_cheap_bounds():
+def test_above_the_cheap_bound():
     for instance in (mms(150, seed=1, max_wait_h=0.25), bursty(150, seed=2, machine_cores=8, max_wait_h=1)):
         found = bound_fluid(instance, rounds=20).bound
-        assert found >= max(bound_work(instance).bound, bound_demand_curve(instance).bound)
+        assert found >= bound_work(instance).bound
 
 
 def test_same_answer_twice():
@@ -58,11 +57,9 @@ def test_same_answer_twice():
     assert bound_fluid(instance, rounds=15).bound == bound_fluid(instance, rounds=15).bound
 
 
-def test_no_time_leaves_the_cheap_bounds():
+def test_no_time_leaves_the_cheap_bound():
     instance = mms(200, seed=4, max_wait_h=0.5)
-    assert bound_fluid(instance, time_limit_s=0.0).bound == max(
-        bound_work(instance).bound, bound_demand_curve(instance).bound
-    )
+    assert bound_fluid(instance, time_limit_s=0.0).bound == bound_work(instance).bound
 
 
 def test_refuses_nonsense():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.provisioning.full_reconfiguration import kernels_query, kernels_tree, packing
+from schedgap.heuristics.provisioning.full_reconfiguration import full_reconfiguration, kernels_query, kernels_tree
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def grown(python_kernels):
         kind = rng.integers(0, 2, number)
         start = np.array([0, (kind == 0).sum(), number])
         head, counts = rng.permutation(number), rng.integers(0, 3, number)
-        forest = packing._forest((1, number, 2), 2, 100, np.dtype(np.int32))
+        forest = full_reconfiguration._forest((1, number, 2), 2, 100, np.dtype(np.int32))
         tree = kernels_tree.Tree(*(array[0] for array in forest[:-1]), forest.limits)
         rank, place = (kernels_tree.LAST - head).astype(np.int32), np.empty(number, np.int32)
         work = (

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.provisioning.full_reconfiguration import kernels_query, packing
+from schedgap.heuristics.provisioning.full_reconfiguration import full_reconfiguration, kernels_query
 
 
 @pytest.mark.parametrize("number", [5, 40, 600])
 @pytest.mark.parametrize("by_list", [False, True])
 def test_the_class_found_is_the_first_of_those_that_fit(grown, number, by_list):
     tree, demand, kind, head, place, capacity = grown(number, number, by_list)
-    query = packing._query(2, np.dtype(np.int32))
+    query = full_reconfiguration._query(2, np.dtype(np.int32))
     query.keys[:] = 0
     query.scale[0] = capacity
     rng = np.random.default_rng(number)

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.datacentre import datacentre
-from schedgap.instances.harvest.generators.quick import two_kinds
+from schedgap.instances.harvest.generators.datacentre import datacentre, two_kinds
 from schedgap.instances.harvest.stability import offered_load
 from schedgap.instances.units import HOUR_MS
 

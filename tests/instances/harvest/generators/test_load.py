@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.harvest.generators.quick import quick
+from schedgap.instances.harvest.generators.datacentre import quick
 from schedgap.instances.harvest.generators.vms import Vms
 from schedgap.instances.harvest.generators.workloads import Workload, draw_jobs, loaded
 

@@ -3,7 +3,7 @@
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.parameters import check_ranges, decimals, unusual, vm_sizes, whole_numbers
+from schedgap.instances.harvest.generators.workloads import check_ranges, decimals, unusual, vm_sizes, whole_numbers
 
 
 def test_numbers():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.pools import PoolParameters, draw_pool
+from schedgap.instances.harvest.generators.datacentre import PoolParameters, draw_pool
 from schedgap.instances.harvest.generators.replay import FreeCores
 
 CORES = [40, 1, 10, 20, 30, 6, 6, 6]

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.harvest.generators.replay import FreeCores, replay
-from schedgap.instances.harvest.generators.wind import STEP_MS, drawn_wind, powered, read_wind
+from schedgap.instances.harvest.generators.replay import STEP_MS, FreeCores, drawn_wind, powered, read_wind, replay
 
 
 def constant(cores, steps):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.harvest.generators.quick import quick
+from schedgap.instances.harvest.generators.datacentre import quick
 from schedgap.instances.harvest.model import ALLOCATIONS
 from schedgap.instances.harvest.simulator import state as ks
 from schedgap.instances.harvest.simulator.leases import decommission, end_lease, num_leased, request

@@ -175,7 +175,7 @@ def random_past(past, rng):
 
 
 def test_no_floor_is_above_what_was_paid_and_less_seen_is_no_higher_a_floor(past):
-    """Cutting known times, as leaving a look out does, and pods that nothing depends on: the bound can only fall, or rise."""
+    """Cutting known times, as leaving a look out does, and a node on which nothing depends: the bound can only fall."""
     rng, tried = np.random.default_rng(5), 0
     for _ in range(40):
         pods, nodes = random_past(past, rng)
@@ -187,6 +187,8 @@ def test_no_floor_is_above_what_was_paid_and_less_seen_is_no_higher_a_floor(past
         instance = past.instance(pods, nodes)
         floor = bound_presence(instance).bound
         assert floor <= instance.past.paid_micro(instance.catalogue.price)
+        more = [*nodes, past.there(past.node("idle", "l"), -60, 3600)]
+        assert bound_presence(past.instance(pods, more)).bound <= floor
         for life in pods:
             life.first_s = min(life.first_s + int(rng.integers(0, 120)), life.last_s)
             life.last_s = max(life.last_s - int(rng.integers(0, 120)), life.first_s)

@@ -94,6 +94,24 @@ def test_only_what_changed_is_read():
     assert len(read_now) <= 4
 
 
+def test_a_list_with_a_version_is_walked_too():
+    """Only the object that changed is read, though the list is of another version, one figure longer."""
+    read_now = []
+
+    def counting(text, kind):
+        read_now.append(kind)
+        return read(text, kind)
+
+    def raw(version, *items):
+        head = {"kind": "PodList", "metadata": {"resourceVersion": version}}
+        return json.dumps(head | {"items": items}).encode()
+
+    look = read_look(raw("99", *(item(n) for n in range(9))), counting)
+    read_now.clear()
+    look = read_look(raw("100", *(item(n, **{"size": 1} if n == 4 else {}) for n in range(9))), counting, look)
+    assert (read_now, [each.key for each in look.come]) == (["Pod"], [4])
+
+
 def test_what_ends_a_version_is_no_part_of_one():
     """Where a version was, there is one of a figure now, and another field."""
     look = read_look(text_of([item(0, 12345678), item(1)]), read)

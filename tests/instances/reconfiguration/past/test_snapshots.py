@@ -113,16 +113,24 @@ def written(past, folder, form):
             each["status"].pop("startTime", None)
         if form == "backwards":
             objects = objects[::-1]
-        if form == "two files":
+        if form in ("two files", "raw lists"):
             stamp = past.stamp(at).replace(":", "-")
-            past.look(at, *objects[:-2], folder=folder, name=f"pods-{stamp}.json")
-            past.look(at, *objects[-2:], folder=folder, name=f"nodes-{stamp}.json")
+            for kind, some in (("Pod", objects[:-2]), ("Node", objects[-2:])):
+                path = past.look(at, *some, folder=folder, name=f"{kind}s-{stamp}.json") / f"{kind}s-{stamp}.json"
+                if form == "raw lists":
+                    # As `kubectl get --raw /api/v1/pods` has it: the list says the kind, and has a version.
+                    items = [
+                        {key: value for key, value in each.items() if key not in ("kind", "apiVersion")}
+                        for each in some
+                    ]
+                    head = {"kind": f"{kind}List", "apiVersion": "v1", "metadata": {"resourceVersion": str(7 * at)}}
+                    path.write_text(json.dumps(head | {"items": items}))
         else:
             past.look(at, *objects, folder=folder, gz=form == "gz", indent=4 if form == "indented" else None)
     return folder
 
 
-@pytest.mark.parametrize("form", ["backwards", "two files", "indented", "gz"])
+@pytest.mark.parametrize("form", ["backwards", "two files", "raw lists", "indented", "gz"])
 def test_the_form_of_the_files_makes_no_difference(past, form):
     plain = past.read(written(past, past.folder / "plain", ""))
     other = past.read(written(past, past.folder / "other", form))
@@ -212,9 +220,17 @@ def test_pools_and_volumes_are_looked_at_too(past):
         "metadata": {"name": "p"},
         "spec": {"template": {"spec": {"requirements": [wanted]}}},
     }
-    for at in (0, 300):
-        past.look(at, past.pod("a", "n1", start=-10), past.node("n1", labels={"karpenter.sh/nodepool": "p"}), pool)
-    assert past.read(node_groups="kept").catalogue.type_names == ("m",)
+    pool["metadata"]["creationTimestamp"] = past.stamp(-9999)
+    for beside in (True, False):
+        for at in (0, 300):
+            objects = [past.pod("a", "n1", start=-10), past.node("n1", labels={"karpenter.sh/nodepool": "p"})]
+            past.look(at, *objects, *[pool] * (not beside))
+        if beside:
+            # Without it, machines like the node and new groups can be had.
+            assert past.read(node_groups="kept").catalogue.type_names == ("m", "l")
+            path = past.look(0, pool, name="nodepools.json") / "nodepools.json"
+        assert past.read(node_groups="kept").catalogue.type_names == ("m",)
+        path.unlink(missing_ok=True)
 
 
 def test_files_that_are_none(past, tmp_path_factory):

@@ -11,6 +11,7 @@ from schedgap.instances.provisioning.running import (
     GOING,
     HELD,
     NO_SCALE_DOWN,
+    ONE_TASK,
     STARTING,
     UNDERUTILIZED,
     Budget,
@@ -292,3 +293,70 @@ def test_karpenter_leaves_what_is_held(cluster):
         assert verify(instance, karpenter_consolidation(instance).solution) == price
     plain = cluster(labels={})
     assert verify(plain, karpenter_consolidation(plain).solution) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("said", "priority", "weight"),
+    [
+        (None, None, ONE_TASK),
+        ("0", 0, ONE_TASK),
+        # 1 + 2^26 / 2^27 + 2^24 / 2^25.
+        (str(2**26), 2**24, 2 * ONE_TASK),
+        ("1", None, ONE_TASK + 1),
+        ("-1", 1, ONE_TASK + 3),
+        # At most ten: 1 + 16, 1 + 59.6; not below nothing: 1 - 1.49.
+        ("2147483647", None, 10 * ONE_TASK),
+        (None, 2_000_001_000, 10 * ONE_TASK),
+        ("-200000000", None, 0),
+        # What no API server admits counts as none.
+        ("much", None, ONE_TASK),
+        ("1e9", None, ONE_TASK),
+    ],
+)
+def test_what_a_pod_counts_as_disruption(cluster, k8s, said, priority, weight):
+    """Two pods alike but for what they count are two classes, unless they count the same; a node counts one."""
+    note = {} if said is None else {"annotations": {"controller.kubernetes.io/pod-deletion-cost": said}}
+    pod = k8s.pod("other-0", "n0", ("ReplicaSet", "web-5d"), [k8s.requests("100m", "512Mi")], {"app": "web"})
+    pod["metadata"] |= note
+    if priority is not None:
+        pod["spec"]["priority"] = priority
+    instance = cluster([pod])
+    assert sorted(instance.weight.tolist()) == sorted({ONE_TASK, weight})
+    assert (instance.disruption is None) == (weight == ONE_TASK)
+    assert instance.running.node_disruption.tolist() == [ONE_TASK] * 2
+
+
+def test_pods_of_daemon_sets_and_static_pods_count_nothing(cluster, k8s):
+    static = k8s.pod("s-n0", "n0", ("Node", "n0"), [k8s.requests("100m", "512Mi")])
+    static["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
+    daemon = k8s.pod("d-1", "n0", ("DaemonSet", "d"), [k8s.requests("100m", "512Mi")])
+    for pod in (static, daemon):
+        pod["spec"]["priority"] = 2_000_001_000
+    instance = cluster([static, daemon])
+    assert (instance.num_tasks, instance.disruption) == (2, None)
+
+
+def test_what_counts_differently_is_apart_all_the_same(read, k8s):
+    """Four pods that exclude each other, two of which count more: still one a node."""
+    objects = [k8s.node(f"n{n}", "m", "4", "7Gi", "110") for n in range(4)]
+    for n in range(4):
+        pod = k8s.pod(
+            f"web-{n}",
+            f"n{n}",
+            ("ReplicaSet", "web-5d"),
+            [k8s.requests("100m", "512Mi")],
+            {"app": "web"},
+            affinity=k8s.apart({"app": "web"}),
+        )
+        pod["spec"]["priority"] = 10**8 * (n % 2)
+        objects.append(pod)
+    instance = read(objects, prices=PRICES)
+    assert instance.num_classes == 2
+    found = karpenter_consolidation(instance).solution
+    assert found.num_machines == 4
+
+
+def test_the_policy_balanced_of_a_node_pool_is_read(cluster, read):
+    given = {"consolidationPolicy": "Balanced", "consolidateAfter": "0s"}
+    pools = cluster(disruption=given).running.disruption.pools
+    assert [(pool.balanced, pool.only_empty) for pool in pools] == [(True, False)]

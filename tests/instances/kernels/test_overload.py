@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schedgap.instances.sharing.kernels_verify import first_overload
+from schedgap.instances.kernels.overload import first_overlap, first_overload
 
 
 def plain(machine, start, end, task2job, demand, capacity):
@@ -26,7 +26,10 @@ def test_the_first_overload():
         demand, capacity = rng.integers(0, 4, (jobs, 2)), rng.integers(3, 8, (machines, 2))
         expected = plain(machine, start, end, task2job, demand, capacity)
         by_start, by_end = np.argsort(start, kind="stable"), np.argsort(end, kind="stable")
-        answer = first_overload(machine, start, end, by_start, by_end, task2job, demand, capacity.copy())
+        answer = first_overload(machine, start, end, by_start, by_end, demand[task2job], capacity.copy())
         assert answer == expected
+        overlap = first_overlap(machine, start, end, by_start, np.zeros(machines, np.int64))
+        one = np.ones((jobs, 1), np.int64), np.ones((machines, 1), np.int64)
+        assert overlap == plain(machine, start, end, task2job, *one)[0]
         found.add(answer[1])
     assert found == {-1, 0, 1}

@@ -14,18 +14,23 @@ end they count on a grid that is finer still, once: 0.06 % more for one round in
 
 A proof at every size: delays and prices are whole multiples of 2^-20 below 2^42 ms, so that sums stay below 2^63; where times or
 work are more (139 years), the bound is that of work.
+
+Variables   z[p, t] whether part p has not ended by slot t, from its earliest end on
+Minimise    sum over p of earliest end + sum of z[p, t] - release
+Rows        z[p, t] >= z[p, t + 1];  sum over p of P(p, end of p) <= L for each row of prices
 """
 
 from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from schedgap.formulations.column_generation.ascent import TowardsAim, ascend
-from schedgap.formulations.harvest.price_bound.kernels_prices import (
+from schedgap.formulations.harvest.kernels_work import (
     Groups,
     Prices,
     Starts,
@@ -42,11 +47,40 @@ from schedgap.formulations.harvest.work_bound import (
     machine_of,
     segments_of,
 )
+from schedgap.formulations.linear_model import LinearModel, Rows
 from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.model import FAMILY, HarvestInstance
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import SECOND_MS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """price : (P, H + 2) int64, what a part pays if it ends in a slot. limit : what all pay at most."""
+
+    price: IntArray
+    limit: int
+
+    def allows(self, ends: IntArray) -> bool:
+        """Whether parts may end so. ends : (P,) int64."""
+        return int(self.price[np.arange(ends.shape[0]), ends].sum()) <= self.limit
+
+
+def ends_program(rows: list[Row], earliest: IntArray, at: IntArray) -> LinearModel:
+    """Return the program over ends. at : (P + 1,) int64, where the columns of each part begin, and end."""
+    number = int(at[-1])
+    owner = np.repeat(np.arange(earliest.shape[0]), np.diff(at))
+    slot = np.arange(number) - at[owner] + earliest[owner]
+    follows = np.flatnonzero(owner[1:] == owner[:-1])
+    all_rows, each = Rows(number), np.arange(follows.shape[0])
+    all_rows.add("later", (each, follows, 1.0), (each, follows + 1, -1.0), lower=np.zeros(each.shape[0]))
+    for row in rows:
+        saved = row.price[owner, slot] - row.price[owner, slot + 1]
+        needed = int(row.price[np.arange(earliest.shape[0]), earliest].sum()) - row.limit
+        all_rows.add("room", (0, np.arange(number), saved), lower=np.array([needed]))
+    return all_rows.model("time-indexed-ends", np.ones(number), np.ones(number), 1)
+
 
 BITS, AMOUNT_BITS = 20, 60
 MAX_DELAY_MS = 1 << 42

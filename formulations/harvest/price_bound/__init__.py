@@ -1,1 +1,0 @@
-"""The bound of prices on the cores of all VMs."""

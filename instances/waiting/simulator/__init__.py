@@ -1,1 +1,0 @@
-"""Fixed machines and the jobs that wait for them, played over time."""
