@@ -39,6 +39,8 @@ from schedgap.instances.provisioning.verify import verify
 UNLIMITED_S = 60.0
 # Those that know stocks and disruption.
 LIMITED_HEURISTICS = ("karpenter", "karpenter-consolidation", "cluster-autoscaler")
+# Shares of the time of methods that know the limits, if not two fifths.
+SHARES = {"consolidation-pooled": 0.6, "consolidation": 1.0}
 # Tasks up to which placing them one by one is quick.
 MAX_ONE_BY_ONE = 20_000
 MAX_PATTERNS = 20_000
@@ -230,7 +232,7 @@ class Portfolio(Search):
         """Run methods that know stocks and limits on disruption, on the instance as it is."""
         for name in names:
             if self.is_open:
-                share = 0.4 if name != "consolidation" else 1.0
+                share = SHARES.get(name, 0.4)
                 limit_s = min(self.left_s, share * self.limit_s)
                 found = self._ask(name, self.instance, limit_s, self._hearing(name, lambda solution: solution))
                 if found is not None:

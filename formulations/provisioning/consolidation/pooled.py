@@ -56,7 +56,7 @@ ALMOST = 1e-6
 SHORT = 0.5
 UNLIMITED_S = 60.0
 # Share of the time for one program; programs in vain after which the search ends.
-PROGRAM_SHARE, PATIENCE = 0.3, 12
+PROGRAM_SHARE, PATIENCE = 0.35, 12
 # Seconds for what finds no room, each time.
 REST_S = 1.0
 
@@ -156,10 +156,10 @@ class Keeping(Search):
     def run(self) -> None:
         """Solve, pack, and ask for as much more room as was short, until no program is cheaper than the best plan."""
         room = np.zeros((len(self.instance.families), len(self.instance.resources)))
-        over, idle = 0, 0
+        over, idle, share = 0, 0, PROGRAM_SHARE
         while self.is_open and idle < PATIENCE:
             is_first = not room.any() and over == 0
-            limit_s = min(self.left_s, max(1.0, PROGRAM_SHARE * self.limit_s))
+            limit_s = min(self.left_s, max(1.0, share * self.limit_s))
             chosen = self._chosen(room, over, limit_s)
             if chosen is None:
                 return
@@ -171,7 +171,10 @@ class Keeping(Search):
             short, more = self._packed(chosen)
             idle = 0 if self.objective != before else idle + 1
             if not short.any() and more == 0:
-                return
+                if chosen.price <= self.bound or share >= 1:
+                    return
+                # The program had too little time.
+                share *= 2
             room, over = room + SHORT * short, over + more
 
     def _chosen(self, room: FloatArray, over: int, limit_s: float) -> Chosen | None:

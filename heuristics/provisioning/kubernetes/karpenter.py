@@ -179,8 +179,7 @@ def karpenter_consolidation(
             if limits is not None:
                 by_cost = candidates(cluster, order, limits.may_go(cluster, EMPTY))
                 empty = limits.within(cluster, by_cost, EMPTY)
-            empty = cluster.affordable(empty, most)
-            cluster.remove(empty)
+            cluster.remove(empty := cluster.affordable(empty, most))
             place_waiting(cluster, pool)
             if cluster.waiting.size:
                 break
