@@ -94,3 +94,13 @@ def test_guards_of_pods(past):
     assert found["shop/db"] == Guard("shop/db", 50, True, is_least=True)
     assert found["shop/web"] == Guard("shop/web", 1, False, is_least=False)
     assert not np.any(upkeep.kept)
+
+
+def test_pods_weigh_what_their_priority_says(past):
+    """A priority of 2^25 counts as one task more; one of twice as much as two, beside itself."""
+    pods = [
+        past.ran(past.pod(name, "n1", owner=("ReplicaSet", f"{name}-5d"), priority=priority), 300 * number, 3600)
+        for number, (name, priority) in enumerate((("a", 2**25), ("b", 0), ("c", 2**26), ("d", -(2**26))))
+    ]
+    upkeep = past.instance(pods, [past.there(past.node("n1"), -60, 3600)]).upkeep
+    assert [weight / 2**27 for weight in upkeep.weight.tolist()] == [2, 1, 3, 0]
