@@ -92,7 +92,7 @@ def floor(
     prepare_spawner([asked], given_limits(time_limit_s=time, memory_mib=memory).threads)
     instance, family = _loaded(state, catalogue, setting or [], asked)
     found: Floor | Past
-    with ProgressBar(str(state[0]), **({} if over else {"step": "point"})) as bar:
+    with ProgressBar(str(state[0]), step="" if over else "point") as bar:
         how: dict[str, Any] = {
             "family": family,
             "time_limit_s": time,
