@@ -30,14 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from schedgap.formulations.column_generation.ascent import TowardsAim, ascend
-from schedgap.formulations.harvest.kernels_work import (
-    Groups,
-    Prices,
-    Starts,
-    Tasks,
-    cheapest_groups,
-    paid_by_end,
-)
+from schedgap.formulations.harvest.kernels_work import Groups, Prices, Starts, Tasks, cheapest_groups, paid_by_end
 from schedgap.formulations.harvest.work_bound import (
     Machine,
     alone_ends,

@@ -90,11 +90,7 @@ def long_jobs(arrival_rate: FloatArray, service_rate: FloatArray, short_s: Float
 
 
 def ljw(
-    machines: ArrayLike,
-    arrival_rate: ArrayLike,
-    service_rate: ArrayLike,
-    discount: ArrayLike,
-    short_s: ArrayLike,
+    machines: ArrayLike, arrival_rate: ArrayLike, service_rate: ArrayLike, discount: ArrayLike, short_s: ArrayLike
 ) -> Prediction:
     """Long Jobs Wait: an M/G/s of the long jobs (Equations 14 to 22); infinite wait where s <= their load.
 
@@ -164,10 +160,7 @@ def compound(
     waited = np.where(none, 0.0, some * onset * limit**2 * scaled_psi(exponent) / total)
     rented_work = 1 - jobs.work_share * (1 - gone)
     return Prediction(
-        jobs.share * waited,
-        1 - jobs.share * (1 - gone),
-        rented_work,
-        price_of(s, rate / mu, d, rented_work),
+        jobs.share * waited, 1 - jobs.share * (1 - gone), rented_work, price_of(s, rate / mu, d, rented_work)
     )
 
 
@@ -309,11 +302,7 @@ def njw(machines: ArrayLike, arrival_rate: ArrayLike, service_rate: ArrayLike, d
 
 
 def ajw_t(
-    machines: ArrayLike,
-    arrival_rate: ArrayLike,
-    service_rate: ArrayLike,
-    discount: ArrayLike,
-    wait_limit_s: ArrayLike,
+    machines: ArrayLike, arrival_rate: ArrayLike, service_rate: ArrayLike, discount: ArrayLike, wait_limit_s: ArrayLike
 ) -> Prediction:
     """All Jobs Wait - Threshold: M/M/s with reneging after b seconds, which those on demand wait too (Equation 12)."""
     s, rate, mu, d, limit = checked(machines, arrival_rate, service_rate, discount, wait_limit_s)
@@ -322,11 +311,7 @@ def ajw_t(
 
 
 def sww(
-    machines: ArrayLike,
-    arrival_rate: ArrayLike,
-    service_rate: ArrayLike,
-    discount: ArrayLike,
-    wait_limit_s: ArrayLike,
+    machines: ArrayLike, arrival_rate: ArrayLike, service_rate: ArrayLike, discount: ArrayLike, wait_limit_s: ArrayLike
 ) -> Prediction:
     """Short Waits Wait: M/M/s where a job that would wait for more than b seconds rents at once (Equation 13)."""
     s, rate, mu, d, limit = checked(machines, arrival_rate, service_rate, discount, wait_limit_s)

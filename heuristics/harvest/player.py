@@ -360,11 +360,7 @@ class Player:
     document: ClassVar[Any] = DecisionDocument | None
 
     def __init__(
-        self,
-        instance: HarvestInstance,
-        knows: frozenset[str],
-        acquirer: str | None = "keep",
-        scaling: str = "none",
+        self, instance: HarvestInstance, knows: frozenset[str], acquirer: str | None = "keep", scaling: str = "none"
     ) -> None:
         self.unsupported = None if acquirer is None else fixed_pool_reason(instance, acquirer, scaling)
         self.simulator = Simulator(instance)

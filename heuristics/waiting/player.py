@@ -30,7 +30,7 @@ import msgspec
 import numpy as np
 
 from schedgap.heuristics.player import Whole, policy_decorator
-from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
+from schedgap.heuristics.waiting.compiled.kernels_machines import NO_LIMIT_US
 from schedgap.heuristics.waiting.policies import limit_of
 from schedgap.instances.arrays import IntArray, locked
 from schedgap.instances.errors import MethodError

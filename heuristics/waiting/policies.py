@@ -46,8 +46,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from schedgap.heuristics.waiting.compiled.kernels_machines import NO_LIMIT_US
 from schedgap.heuristics.waiting.compiled.simulator import FIT, SCHEDULING, SEMANTICS, CompiledSimulator, Policy
-from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, flattened, method

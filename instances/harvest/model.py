@@ -5,7 +5,6 @@ Letters used for shapes: V VMs, E events of all VMs together, J jobs, T tasks of
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,61 +13,6 @@ from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, 
 from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.model import JobsModel, check_firsts, check_names, check_order, check_shapes
 from schedgap.instances.units import HOUR_MS, SECOND_MS
-
-
-def check_events(
-    name: str, vm_name: Callable[[int], str], vm: IntArray, ms: IntArray, cores: IntArray, min_cores: IntArray
-) -> None:
-    """Check that each VM's events are in order of time, and each a change to a size that it can have.
-
-    name, vm_name : of the instance, and of a VM. vm, ms, cores : (E,) int64, of all events. min_cores : (V,) int64.
-
-    Raises `InstanceError` for the first that is not.
-    """
-    same = vm[1:] == vm[:-1]
-    if (e := first_true(same & (np.diff(ms) <= 0))) is not None:
-        raise InstanceError(
-            f"{name}: VM {vm_name(int(vm[e + 1]))} has an event at {ms[e + 1]} ms after one at {ms[e]} ms; give its events in "
-            "order of time, one a moment."
-        )
-    if (e := first_true((cores > 0) & (cores < min_cores[vm]))) is not None:
-        raise InstanceError(
-            f"{name}: VM {vm_name(int(vm[e]))} has {cores[e]} cores from {ms[e]} ms on, fewer than its minimum size of "
-            f"{min_cores[vm[e]]}; give 0, which is an eviction."
-        )
-    before = np.where(np.concatenate(([False], same)), np.concatenate(([0], cores[:-1])), 0)
-    if (e := first_true(cores == before)) is not None:
-        raise InstanceError(
-            f"{name}: VM {vm_name(int(vm[e]))} has {before[e]} cores before its event at {ms[e]} ms and as many after it; leave "
-            "out what changes nothing."
-        )
-
-
-def check_fixed(name: str, max_leases: int, leased: BoolArray, buffer: BoolArray) -> None:
-    """Check that all VMs of a fixed pool are there. Raises `InstanceError` if some are not."""
-    if max_leases or not leased.all() or buffer.any():
-        raise InstanceError(
-            f"{name}: the pool is fixed, with max_leases {max_leases}, {int(leased.sum())} of {leased.size} VMs leased and "
-            f"{int(buffer.sum())} on buffer servers; let it be 0, all and none."
-        )
-
-
-def check_leased(
-    name: str, vm_name: Callable[[int], str], max_leases: int, leased: BoolArray, is_up: BoolArray
-) -> None:
-    """Check the VMs that are leased at the start of a pool that is chosen. leased, is_up : (V,) bool, then.
-
-    Raises `InstanceError` for a number of leases that is out of range, or a VM that has no cores.
-    """
-    count = int(leased.sum())
-    if not 1 <= count <= max_leases:
-        raise InstanceError(
-            f"{name}: {count} VMs are leased at the start and max_leases is {max_leases}; lease at least one, and not more than "
-            "that."
-        )
-    if (down := first_true(leased & ~is_up)) is not None:
-        raise InstanceError(f"{name}: VM {vm_name(down)} is leased at the start, when it has no cores; lease another.")
-
 
 FAMILY = "harvest"
 SCHEMA = "schedgap/harvest/1"
@@ -148,13 +92,8 @@ class HarvestInstance(JobsModel):
         lock(self, ("leased", "buffer"), locked_bools)
         self._check_shapes()
         self._check_values()
-        check_events(self.name, self.vm_name, self.event2vm(), self.event_ms, self.event_cores, self.min_cores)
-        if self.is_fixed:
-            check_fixed(self.name, self.max_leases, self.leased, self.buffer)
-        else:
-            first = self.first_event[:-1]
-            is_up = (self.event_ms[first] == 0) & (self.event_cores[first] > 0)
-            check_leased(self.name, self.vm_name, self.max_leases, self.leased, is_up)
+        self._check_events()
+        self._check_pool()
         self._check_jobs()
         object.__setattr__(self, "digest", self._content_hash())
 
@@ -225,6 +164,48 @@ class HarvestInstance(JobsModel):
             job = int(np.searchsorted(self.first_task, at, side="right")) - 1
             return f" of job {self.job_name(job)}, task {at - int(self.first_task[job])},"
         return ""
+
+    def _check_events(self) -> None:
+        vm, ms, cores = self.event2vm(), self.event_ms, self.event_cores
+        same = vm[1:] == vm[:-1]
+        if (e := first_true(same & (np.diff(ms) <= 0))) is not None:
+            raise InstanceError(
+                f"{self.name}: VM {self.vm_name(int(vm[e + 1]))} has an event at {ms[e + 1]} ms after one at {ms[e]} ms; give "
+                "its events in order of time, one a moment."
+            )
+        if (e := first_true((cores > 0) & (cores < self.min_cores[vm]))) is not None:
+            raise InstanceError(
+                f"{self.name}: VM {self.vm_name(int(vm[e]))} has {cores[e]} cores from {ms[e]} ms on, fewer than its minimum "
+                f"size of {self.min_cores[vm[e]]}; give 0, which is an eviction."
+            )
+        before = np.where(np.concatenate(([False], same)), np.concatenate(([0], cores[:-1])), 0)
+        if (e := first_true(cores == before)) is not None:
+            raise InstanceError(
+                f"{self.name}: VM {self.vm_name(int(vm[e]))} has {before[e]} cores before its event at {ms[e]} ms and as many "
+                "after it; leave out what changes nothing."
+            )
+
+    def _check_pool(self) -> None:
+        count = int(self.leased.sum())
+        if self.is_fixed:
+            if self.max_leases or count < self.num_vms or self.buffer.any():
+                raise InstanceError(
+                    f"{self.name}: the pool is fixed, with max_leases {self.max_leases}, {count} of {self.num_vms} VMs leased "
+                    f"and {int(self.buffer.sum())} on buffer servers; let it be 0, all and none."
+                )
+            return
+        if not 1 <= count <= self.max_leases:
+            raise InstanceError(
+                f"{self.name}: {count} VMs are leased at the start and max_leases is {self.max_leases}; lease at least one, and "
+                "not more than that."
+            )
+        first = self.first_event[:-1]
+        if (
+            down := first_true(self.leased & ((self.event_ms[first] > 0) | (self.event_cores[first] == 0)))
+        ) is not None:
+            raise InstanceError(
+                f"{self.name}: VM {self.vm_name(down)} is leased at the start, when it has no cores; lease another."
+            )
 
     def _check_jobs(self) -> None:
         check_order(self.name, self.arrival_ms, "ms", self.job_name)

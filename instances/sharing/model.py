@@ -169,16 +169,7 @@ class SharingInstance(JobsModel):
         return content_hash([SCHEMA, self.notion, *names, *arrays, self.allowed.astype(np.int64)])
 
 
-_INT_FIELDS = (
-    "machine_count",
-    "capacity",
-    "arrival_ms",
-    "demand",
-    "weight",
-    "performance",
-    "first_task",
-    "work_ms",
-)
+_INT_FIELDS = ("machine_count", "capacity", "arrival_ms", "demand", "weight", "performance", "first_task", "work_ms")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from schedgap.formulations.provisioning.bounds import type_multiples
-from schedgap.formulations.provisioning.catalogue import catalogue_of
 from schedgap.formulations.provisioning.column_generation.kernels_repack import EMPTY, Machines, repack
+from schedgap.formulations.provisioning.patterns.patterns import catalogue_of
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.pricing import NANO

@@ -35,7 +35,7 @@ import numpy as np
 from schedgap.formulations.backends import MIP_CHOICES
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.linear_model import LinearModel, delayed
-from schedgap.formulations.provisioning.catalogue import catalogue_of
+from schedgap.formulations.provisioning.kernels_types import Catalogue
 from schedgap.formulations.provisioning.limits import claimed, without_classes_apart, without_interference
 from schedgap.formulations.provisioning.patterns.covering import Cover, solve_cover
 from schedgap.formulations.provisioning.patterns.kernels_patterns import (
@@ -55,6 +55,13 @@ from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
 from schedgap.instances.provisioning.moves import PER_MACHINE
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import lost_value, price_step
+
+
+def catalogue_of(instance: ProvisioningInstance) -> Catalogue:
+    """Return the machine types of an instance, and what its classes demand of them."""
+    by_price = np.argsort(instance.price, kind="stable")
+    most = instance.most_together
+    return Catalogue(instance.type2family, instance.capacity, instance.price, by_price, instance.demand, most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

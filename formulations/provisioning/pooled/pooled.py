@@ -3,7 +3,7 @@
 1. Machine types in whose place another is as good go (`offered`).
 2. The pooled program (`program`) proposes machines, and proves a bound: no solution costs less than whole machines
    with the capacities that all tasks together need. Where packing finds room for all tasks, that is the optimum.
-3. Machines are filled one after the other, as the program's relaxation shares the tasks (`diving`).
+3. Machines are filled one after the other, as the program's relaxation shares the tasks (`Dive`).
 4. For the tasks that are left to less than a machine of any type the program proposes machines, on which they are packed
    (`packing`), with a little of each machine spared, by halves between what was too little and what was enough. What finds
    no room there is a smaller instance, treated alike.

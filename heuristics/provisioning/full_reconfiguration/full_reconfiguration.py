@@ -18,9 +18,9 @@ from schedgap.heuristics.provisioning.full_reconfiguration.kernels_pack import (
     pack,
     reservation_ranks,
 )
+from schedgap.heuristics.provisioning.full_reconfiguration.kernels_query import Classes, Plan, Query, Types
 from schedgap.heuristics.provisioning.full_reconfiguration.kernels_tnrp import pack_tnrp
 from schedgap.heuristics.provisioning.full_reconfiguration.kernels_tree import FANOUT, MAX_HEIGHT, Tree
-from schedgap.heuristics.provisioning.full_reconfiguration.state import Classes, Plan, Query, Types
 from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import InstanceError, MethodError
 from schedgap.instances.method import method

@@ -13,7 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.full_reconfiguration.kernels_query import best_aligned, first_listed, fits_kind
+from schedgap.heuristics.provisioning.full_reconfiguration.kernels_query import (
+    Classes,
+    Plan,
+    Query,
+    Types,
+    best_aligned,
+    first_listed,
+    fits_kind,
+)
 from schedgap.heuristics.provisioning.full_reconfiguration.kernels_tree import (
     LAST,
     Tree,
@@ -22,7 +30,6 @@ from schedgap.heuristics.provisioning.full_reconfiguration.kernels_tree import (
     write_point,
     write_rank,
 )
-from schedgap.heuristics.provisioning.full_reconfiguration.state import Classes, Plan, Query, Types
 from schedgap.instances.jit import inner_kernel, lean_kernel
 
 

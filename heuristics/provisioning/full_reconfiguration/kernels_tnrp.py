@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from schedgap.heuristics.provisioning.full_reconfiguration.kernels_pack import cheapest, repeats
-from schedgap.heuristics.provisioning.full_reconfiguration.state import Classes, Plan, Types
+from schedgap.heuristics.provisioning.full_reconfiguration.kernels_query import Classes, Plan, Types
 from schedgap.instances.jit import inlined_kernel, inner_kernel, lean_kernel
 
 

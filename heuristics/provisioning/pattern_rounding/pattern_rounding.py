@@ -16,11 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from schedgap.heuristics.provisioning.pattern_rounding.kernels_fill import Problem, cheapest_shares, resource_prices
-from schedgap.heuristics.provisioning.pattern_rounding.kernels_lp import (
-    Basis,
-    Start,
-    pattern_lp,
-)
+from schedgap.heuristics.provisioning.pattern_rounding.kernels_lp import Basis, Start, pattern_lp
 from schedgap.heuristics.provisioning.pattern_rounding.kernels_search import (
     Units,
     count_contents,

@@ -38,8 +38,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from schedgap.heuristics.waiting.compiled.kernels_machines import end_job, end_jobs, find_machine, look_ahead, start_job
-from schedgap.heuristics.waiting.compiled.state import (
+from schedgap.heuristics.waiting.compiled.kernels_machines import (
     RENTED,
     Artifact,
     Bounds,
@@ -49,6 +48,11 @@ from schedgap.heuristics.waiting.compiled.state import (
     Placed,
     Running,
     Waits,
+    end_job,
+    end_jobs,
+    find_machine,
+    look_ahead,
+    start_job,
 )
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.heap import earliest

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedgap.heuristics.waiting.compiled.kernels_backfill import TOO_NARROW, serve_by_reservation
+from schedgap.heuristics.waiting.compiled.kernels_backfill import TOO_NARROW, serve_by_reservation, serve_queue
 from schedgap.heuristics.waiting.compiled.kernels_fcfs import serve_as_artifact, serve_in_turn, serve_slots
-from schedgap.heuristics.waiting.compiled.kernels_machines import BEST, FIRST, WORD
-from schedgap.heuristics.waiting.compiled.kernels_queue import serve_queue
-from schedgap.heuristics.waiting.compiled.state import (
+from schedgap.heuristics.waiting.compiled.kernels_machines import (
+    BEST,
     BLOCK,
+    FIRST,
     NO_LIMIT_US,
+    WORD,
     Artifact,
     Bounds,
     Jobs,

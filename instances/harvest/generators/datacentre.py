@@ -245,13 +245,7 @@ def replayed(
 
 
 def on_pool(
-    name: str,
-    pool: Pool,
-    jobs: Jobs,
-    end_ms: int,
-    load: float,
-    goal: Goal,
-    vm_names: tuple[str, ...] | None = None,
+    name: str, pool: Pool, jobs: Jobs, end_ms: int, load: float, goal: Goal, vm_names: tuple[str, ...] | None = None
 ) -> HarvestInstance:
     """Return the instance of a pool and jobs, which offer a load if it is above 0. end_ms : of the VMs' changes."""
     peak = np.maximum.reduceat(pool.vms.event_cores, pool.vms.first_event[:-1])

@@ -97,11 +97,7 @@ class Simulator:
         return unfinished
 
     def set_keys(
-        self,
-        gain: ArrayLike,
-        scale: ArrayLike = 1.0,
-        base: ArrayLike = 0.0,
-        jobs: IntArray | slice = slice(None),
+        self, gain: ArrayLike, scale: ArrayLike = 1.0, base: ArrayLike = 0.0, jobs: IntArray | slice = slice(None)
     ) -> None:
         """Set what decides who is served, for all jobs or some, from now on.
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.catalogue import catalogue_of
 from schedgap.formulations.provisioning.kernels_types import FORBIDDEN, cheapest_type, pattern_load
+from schedgap.formulations.provisioning.patterns.patterns import catalogue_of
 
 
 def plain_cheapest(instance, pattern):

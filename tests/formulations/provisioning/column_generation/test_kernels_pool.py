@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.catalogue import catalogue_of
 from schedgap.formulations.provisioning.column_generation.kernels_repack import (
     EMPTY,
     crowded_classes,
     needs_of,
     room_of,
 )
+from schedgap.formulations.provisioning.patterns.patterns import catalogue_of
 from schedgap.instances.provisioning import table7
 
 KERNELS = pytest.mark.parametrize("is_compiled", [True, False], ids=["compiled", "python"])

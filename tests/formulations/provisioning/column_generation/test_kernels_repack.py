@@ -3,7 +3,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.catalogue import catalogue_of
 from schedgap.formulations.provisioning.column_generation.kernels_repack import (
     EMPTY,
     Machines,
@@ -11,6 +10,7 @@ from schedgap.formulations.provisioning.column_generation.kernels_repack import 
     side_type,
     split_pool,
 )
+from schedgap.formulations.provisioning.patterns.patterns import catalogue_of
 
 
 def best_split(worth, first, second, rest_first, rest_second):

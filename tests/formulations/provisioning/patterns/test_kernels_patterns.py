@@ -3,7 +3,6 @@ import itertools
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.catalogue import catalogue_of
 from schedgap.formulations.provisioning.patterns.kernels_patterns import (
     is_within,
     keep_patterns,
@@ -14,6 +13,7 @@ from schedgap.formulations.provisioning.patterns.patterns import (
     ALL_SPLIT_NODES,
     SPLIT_NODES,
     _type_pairs,
+    catalogue_of,
     enumerate_patterns,
 )
 

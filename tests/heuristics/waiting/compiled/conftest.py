@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.waiting.compiled.kernels_machines import (
+    Jobs,
+    Placed,
     change_free,
     end_job,
     end_jobs,
@@ -14,7 +16,6 @@ from schedgap.heuristics.waiting.compiled.kernels_machines import (
     start_job,
 )
 from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator, Policy
-from schedgap.heuristics.waiting.compiled.state import Jobs, Placed
 
 
 @numba.njit

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from schedgap.heuristics.waiting.compiled.kernels_machines import NO_LIMIT_US
 from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator, Policy
-from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.instances.units import SECOND_US
 
 if TYPE_CHECKING:

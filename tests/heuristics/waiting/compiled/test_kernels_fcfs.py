@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from schedgap.heuristics.waiting.compiled.kernels_machines import NO_LIMIT_US
 from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator, Policy
-from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.instances.waiting.verify import verify
 
 KINDS = ("mixed", "single", "alike")

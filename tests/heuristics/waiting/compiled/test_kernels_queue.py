@@ -2,8 +2,8 @@
 
 import pytest
 
+from schedgap.heuristics.waiting.compiled.kernels_machines import NO_LIMIT_US
 from schedgap.heuristics.waiting.compiled.simulator import CompiledSimulator, Policy
-from schedgap.heuristics.waiting.compiled.state import NO_LIMIT_US
 from schedgap.instances.waiting.verify import verify
 
 LIMITS = (None, 0, 1, 4, 10)
