@@ -17,7 +17,8 @@ from schedgap.instances.provisioning.readers.kubernetes.templates import ANY
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 from schedgap.instances.reconfiguration.past.events import read_logs
 from schedgap.instances.reconfiguration.past.files import GZIP
-from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife, instance_of
+from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife
+from schedgap.instances.reconfiguration.past.instance import instance_of
 from schedgap.instances.reconfiguration.past.prometheus import read_prometheus
 from schedgap.instances.reconfiguration.past.snapshots import snapshots
 

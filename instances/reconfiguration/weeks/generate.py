@@ -7,7 +7,8 @@ from tempfile import TemporaryDirectory
 
 from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Pod, decode
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
-from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife, instance_of
+from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife
+from schedgap.instances.reconfiguration.past.instance import instance_of
 from schedgap.instances.reconfiguration.weeks.lives import Week
 from schedgap.instances.reconfiguration.weeks.simulation import simulate
 from schedgap.instances.reconfiguration.weeks.written import (

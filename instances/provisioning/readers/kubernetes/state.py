@@ -350,6 +350,18 @@ def _put_in_order(state: State) -> None:
         group.on = dict(sorted(group.on.items()))
 
 
+def _mark(state: State, pod: Pod, owner: Owner | None) -> None:
+    """Note what a pod says of the node that it is on, and when it came."""
+    started, node = _see(state, pod.status.start_time), pod.spec.node_name
+    if not node or pod.metadata.deletion_timestamp is not None:
+        return
+    state.marks[node] = state.marks.get(node, 0) | marks_of(pod, owner)
+    if started is not None:
+        state.came[node] = max(state.came.get(node, 0), started)
+        if held := held_s(pod):
+            state.held_until[node] = max(state.held_until.get(node, 0), started + held)
+
+
 def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> PodGroup | None:
     """Take in a pod, and return the group that it is in; None of one that is not packed."""
     meta, spec, report = pod.metadata, pod.spec, state.report
@@ -359,13 +371,7 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> PodGroup |
         return None
     owner = next((owner for owner in meta.owner_references if owner.controller), None)
     request, ports, notes = pod_request(pod), _host_ports(pod), meta.annotations
-    started = _see(state, pod.status.start_time)
-    if spec.node_name and meta.deletion_timestamp is None:
-        state.marks[spec.node_name] = state.marks.get(spec.node_name, 0) | marks_of(pod, owner)
-        if started is not None:
-            state.came[spec.node_name] = max(state.came.get(spec.node_name, 0), started)
-            if held := held_s(pod):
-                state.held_until[spec.node_name] = max(state.held_until.get(spec.node_name, 0), started + held)
+    _mark(state, pod, owner)
     if (notes is not None and notes.mirror is not None) or (owner is not None and owner.kind == "Node"):
         report.left_out[MIRROR][name] += 1
         if spec.node_name:

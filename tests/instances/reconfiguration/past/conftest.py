@@ -11,7 +11,8 @@ import pytest
 
 from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Pod
 from schedgap.instances.reconfiguration.past import kubernetes
-from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife, instance_of
+from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife
+from schedgap.instances.reconfiguration.past.instance import instance_of
 
 # 2026-11-21, 10:00 UTC: a whole number of hours.
 START = 1_795_255_200

@@ -4,7 +4,7 @@ import pytest
 
 from schedgap.instances.reconfiguration import cluster_week
 from schedgap.instances.reconfiguration.past.events import read_logs
-from schedgap.instances.reconfiguration.past.history import instance_of
+from schedgap.instances.reconfiguration.past.instance import instance_of
 from schedgap.instances.reconfiguration.past.prometheus import read_prometheus
 from schedgap.instances.reconfiguration.weeks import (
     KINDS,
