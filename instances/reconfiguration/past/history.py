@@ -124,16 +124,14 @@ def instance_of(
     listed_types = asked.price_list()
     grid = _Grid.of(history, period_s)
     pods = sorted(history.pods, key=lambda life: (life.name, life.first_s, life.node))
-    state, groups = _union(history, pods)
-    state.now_s = grid.second_0
+    state, groups = _union(history, pods, grid.second_0)
     stays = _stays(pods, groups, state, grid)
     _keep_at_a_time(state, stays)
     made, nodes = assembled(state, asked, listed_types, lambda _, excluding: _held(state, stays, excluding))
     whole = made.instance(name, state, nodes)
     stays, job2class = _classes(made, state, stays)
     past, running = _machines(history, pods, whole, stays, grid)
-    lives, every = [pods[i] for i in stays.life.tolist()], list(state.groups.values())
-    jobs = list(zip(lives, (every[g] for g in stays.group.tolist()), strict=True))
+    jobs = stays.jobs(pods, state)
     upkeep = upkeep_of(state, whole, running, pods, jobs, job2class, stays.arrival_s, grid.second_0)
     used, job2class = np.unique(job2class, return_inverse=True)
     catalogue = _catalogue(whole, used)
@@ -245,6 +243,11 @@ class _Stays:
         """Number of pods."""
         return int(self.life.shape[0])
 
+    def jobs(self, pods: Sequence[PodLife], state: State) -> list[tuple[PodLife, PodGroup]]:
+        """Return the life of each pod, and its group."""
+        groups = list(state.groups.values())
+        return [(pods[i], groups[g]) for i, g in zip(self.life.tolist(), self.group.tolist(), strict=True)]
+
     def most_at_a_time(self, owner: IntArray, amount: IntArray) -> tuple[IntArray, IntArray]:
         """Return the distinct owners, and the most that the pods of each take together at a time. owner, amount : (N,)."""
         twice = np.concatenate((owner, owner))
@@ -257,7 +260,7 @@ class _Stays:
         return owners, np.maximum.reduceat(np.cumsum(signed[order]), first)
 
 
-def _union(history: History, pods: Sequence[PodLife]) -> tuple[State, list[PodGroup | None]]:
+def _union(history: History, pods: Sequence[PodLife], now_s: int) -> tuple[State, list[PodGroup | None]]:
     """Return all that was there at some time as one state, and the group of each pod, None of one that is not packed.
 
     Names that come twice are told apart, and a pod that came with a node twice counts once.
@@ -293,6 +296,7 @@ def _union(history: History, pods: Sequence[PodLife]) -> tuple[State, list[PodGr
         groups[at] = group
 
     state = gathered(objects(), watch)
+    state.now_s = now_s
     for number, same in repeated:
         if (group := groups[same]) is not None:
             groups[number] = group

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.provisioning.readers.kubernetes.objects import unix_s
+from schedgap.instances.provisioning.readers.kubernetes.objects import Pod, unix_s
 from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, State, held_s, is_kept
 from schedgap.instances.provisioning.readers.kubernetes.upkeep import Guards, guard_of, own_marks
 from schedgap.instances.provisioning.running import ONE_TASK, UNMANAGED, Disruption, Pool, Running
 from schedgap.instances.reconfiguration.upkeep import ALWAYS, SEVERAL, UNGUARDED, Upkeep
 
-if TYPE_CHECKING:
-    from schedgap.instances.reconfiguration.past.history import PodLife
+
+class Life(Protocol):
+    """A pod that ran on a node, from a second since 1970 on."""
+
+    pod: Pod
+    node: str
+    first_s: int
 
 
 def upkeep_of(
     state: State,
     whole: ProvisioningInstance,
     running: Running | None,
-    lives: Sequence[PodLife],
-    jobs: Sequence[tuple[PodLife, PodGroup]],
+    lives: Sequence[Life],
+    jobs: Sequence[tuple[Life, PodGroup]],
     job2class: IntArray,
     arrival_s: IntArray,
     second_0: int,
@@ -70,7 +75,7 @@ def _new_pools(whole: ProvisioningInstance, types: IntArray, pool: IntArray) -> 
 
 
 def _quiet(
-    state: State, names: Sequence[str], pools: Sequence[Pool], lives: Sequence[PodLife], second_0: int
+    state: State, names: Sequence[str], pools: Sequence[Pool], lives: Sequence[Life], second_0: int
 ) -> IntArray | None:
     """(E,) int64, for how long no pod is known to have come to a machine of second 0; None where no pool waits."""
     if not any(pool.consolidate_after_s > 0 for pool in pools):
@@ -82,7 +87,7 @@ def _quiet(
     return np.array([max(0, second_0 - last[name]) for name in names], np.int64)
 
 
-def _is_kept(life: PodLife) -> bool:
+def _is_kept(life: Life) -> bool:
     return is_kept(life.pod, next((owner for owner in life.pod.metadata.owner_references if owner.controller), None))
 
 

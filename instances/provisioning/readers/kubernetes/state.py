@@ -359,13 +359,7 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> PodGroup |
         return None
     owner = next((owner for owner in meta.owner_references if owner.controller), None)
     request, ports, notes = pod_request(pod), _host_ports(pod), meta.annotations
-    started = _see(state, pod.status.start_time)
-    if spec.node_name and meta.deletion_timestamp is None:
-        state.marks[spec.node_name] = state.marks.get(spec.node_name, 0) | marks_of(pod, owner)
-        if started is not None:
-            state.came[spec.node_name] = max(state.came.get(spec.node_name, 0), started)
-            if held := held_s(pod):
-                state.held_until[spec.node_name] = max(state.held_until.get(spec.node_name, 0), started + held)
+    _add_marks(state, pod, owner)
     if (notes is not None and notes.mirror is not None) or (owner is not None and owner.kind == "Node"):
         report.left_out[MIRROR][name] += 1
         if spec.node_name:
@@ -415,6 +409,17 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> PodGroup |
     else:
         group.pending += 1
     return group
+
+
+def _add_marks(state: State, pod: Pod, owner: Owner | None) -> None:
+    """Take in what a pod says of its node, and since when it is there."""
+    node, started = pod.spec.node_name, _see(state, pod.status.start_time)
+    if node and pod.metadata.deletion_timestamp is None:
+        state.marks[node] = state.marks.get(node, 0) | marks_of(pod, owner)
+        if started is not None:
+            state.came[node] = max(state.came.get(node, 0), started)
+            if held := held_s(pod):
+                state.held_until[node] = max(state.held_until.get(node, 0), started + held)
 
 
 def _title(pod: Pod, owner: objects.Owner | None) -> str:
