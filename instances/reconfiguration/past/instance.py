@@ -67,12 +67,12 @@ def instance_of(
         for parameters that are none, and where no pod ran for a whole period.
     """
     if min(period_s, boot_s + 1, restart_s) < 0:
-        raise InstanceError(f"{period_s=}, {boot_s=}, {restart_s=}: give seconds, or 0 and -1 for what is measured.")
+        given = f"period_s is {period_s}, boot_s {boot_s}, restart_s {restart_s}"
+        raise InstanceError(f"{given}; give seconds, or 0 and -1 for what is measured.")
     asked = Terms(**terms)
     grid = _Grid.of(history, period_s)
     pods = sorted(history.pods, key=lambda life: (life.name, life.first_s, life.node))
-    state, groups = _union(history, pods)
-    state.now_s = grid.second_0
+    state, groups = _union(history, pods, grid.second_0)
     stays = _stays(pods, groups, state, grid)
     _keep_at_a_time(state, stays)
     _complete_idle(state)
@@ -208,7 +208,7 @@ class _Stays:
         return owners, np.maximum.reduceat(np.cumsum(signed[order]), first)
 
 
-def _union(history: History, pods: Sequence[PodLife]) -> tuple[State, list[PodGroup | None]]:
+def _union(history: History, pods: Sequence[PodLife], now_s: int) -> tuple[State, list[PodGroup | None]]:
     """Return all that was there at some time as one state, and the group of each pod, None of one that is not packed.
 
     Names that come twice are told apart, and a pod that came with a node twice counts once.
@@ -244,6 +244,7 @@ def _union(history: History, pods: Sequence[PodLife]) -> tuple[State, list[PodGr
         groups[at] = group
 
     state = gathered(objects(), watch)
+    state.now_s = now_s
     for number, same in repeated:
         if (group := groups[same]) is not None:
             groups[number] = group
