@@ -39,9 +39,9 @@ class Point:
     price: int | None = None
     floor: int | None = None
     moves: int | None = None
-    disruption: int | None = None
     plan: Any = None
     why: str | None = None
+    disruption: int | None = None
 
     @property
     def gap(self) -> float | None:
@@ -330,11 +330,10 @@ class _Search:
             best = min(there, key=lambda r: r.measurement.objective or 0, default=None)
             plan = None if best is None else self.known.read_solution(limited, paths[best.key])
         price = None if best is None else best.measurement.objective
-        done = (
-            (None, None) if plan is None else (self.cluster.moved(limited, plan), self.cluster.disrupted(limited, plan))
-        )
+        moves = None if plan is None else self.cluster.moved(limited, plan)
+        disruption = None if plan is None else self.cluster.disrupted(limited, plan)
         whys = [_why(record) for record in result.records if record.measurement.objective is None]
-        new = Point(most, price, result.best.bound, *done, plan, "; ".join(filter(None, whys)) or None)
+        new = Point(most, price, result.best.bound, moves, plan, "; ".join(filter(None, whys)) or None, disruption)
         self.points[most] = _better(self.points[most], new)
         return result.records
 

@@ -245,15 +245,15 @@ def test_points_take_over_what_others_have_found():
     """The plan for 9 moves 2 tasks and is cheaper than that for 3; the floor for 9 is above that for 3; one has no plan."""
     points = [
         Point(0, why="none fits"),
-        Point(3, 90, 40, 3, 3, "a"),
-        Point(9, 80, 50, 2, 2, "b"),
-        Point(None, 85, 45, 30, 30, "c"),
+        Point(3, 90, 40, 3, "a", None, 3),
+        Point(9, 80, 50, 2, "b", None, 2),
+        Point(None, 85, 45, 30, "c", None, 30),
     ]
     shared = _shared(points)
     assert shared == [
         Point(0, None, 50, why="none fits"),
-        Point(3, 80, 50, 2, 2, "b"),
-        Point(9, 80, 50, 2, 2, "b"),
-        Point(None, 80, 45, 2, 2, "b"),
+        Point(3, 80, 50, 2, "b", None, 2),
+        Point(9, 80, 50, 2, "b", None, 2),
+        Point(None, 80, 45, 2, "b", None, 2),
     ]
     assert [point.gap for point in shared] == [None, 0.375, 0.375, 0.4375]

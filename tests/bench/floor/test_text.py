@@ -6,6 +6,7 @@ from schedgap.bench.floor import Floor, Point, floor_lines
 from schedgap.bench.floor.text import MOST_NOTES, MOST_ROWS
 from schedgap.instances.family import find_family
 from schedgap.instances.provisioning import Provisioning, Running
+from schedgap.instances.provisioning.running import ONE_TASK
 
 
 @pytest.fixture
@@ -75,6 +76,6 @@ def test_steps_remarks_and_reasons(printed, two_families):
         "1 more steps are in plan.json (--out).",
     ]
     assert "The plan breaks a rule." in lines
-    none = (Point(0, why="too slow"), Point(5, why="too slow"), Point(None, 1, 1, 3, plan))
+    none = (Point(0, why="too slow"), Point(5 * ONE_TASK, why="too slow"), Point(None, 1, 1, 3, plan))
     lines = printed(two_families, none[2], front=none)
-    assert "No plan if 0 or 5 may move: too slow." in lines
+    assert "No plan with a disruption up to 0 or 5: too slow." in lines

@@ -33,9 +33,15 @@ def test_front_and_machines(instance):
     plan = Provisioning.from_patterns([1, 2], [1, 1], [[0, 1, 2], [2, 0, 0]])
     found = floor_of(instance, Point(0, 3_800_000, 3_800_000, 0, plan), Point(None, 2_600_000, 2_500_000, 3, plan))
     shown = words(found)
-    assert {"tasks that may move", "price ($/h)", "best plan", "floor (proven)", "now", "plan", "machines"} <= set(
-        shown
-    )
+    assert {
+        "disruption: tasks that may move",
+        "price ($/h)",
+        "best plan",
+        "floor (proven)",
+        "now",
+        "plan",
+        "machines",
+    } <= set(shown)
     assert {LONG, "y-small"} <= set(shown)
     assert "x-small" not in shown
     assert floor_svg(found) == floor_svg(found)
