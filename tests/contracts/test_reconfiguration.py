@@ -44,7 +44,7 @@ def with_stock(instance):
 MAKERS = {
     "one-job": lambda: short_jobs(1, 1),
     "short-jobs": lambda: short_jobs(3, 1),
-    "no-interference": lambda: short_jobs(3, 5, interference="none"),
+    "no-interference": lambda: short_jobs(3, 5, interference="none", tasks_per_job=1),
     "interference": lambda: short_jobs(3, 4, interference="0.8", tasks_per_job=1),
     "slow-moves": lambda: short_jobs(3, 6, migration_delay=8.0),
     "stock": lambda: with_stock(short_jobs(3, 2, tasks_per_job=1)),
