@@ -13,8 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from schedgap.bench.audit import audit_of
-from schedgap.bench.executors.execute import Executor, Performed, ProcessExecutor
-from schedgap.bench.executors.factory import open_executor
+from schedgap.bench.executors.execute import Executor, Performed, ProcessExecutor, open_executor
 from schedgap.bench.forecast import RETRIED, Retry, matching, to_do
 from schedgap.bench.isolation.runexec import require_runexec
 from schedgap.bench.plan import Plan, plan_gap, plan_suite, setting

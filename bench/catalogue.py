@@ -17,24 +17,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import cloudpickle
 
 from schedgap.bench.isolation.pool import Pool
-from schedgap.bench.plugins.discover import has_plugins, load_families, load_methods
-from schedgap.bench.plugins.families import home_of
+from schedgap.bench.plugins.discover import has_plugins, home_of, load_families, load_methods
 from schedgap.bench.programs.program import Kind, Program, files_among, programs_among
 from schedgap.bench.programs.run import find_player
 from schedgap.bench.records.host import package_version
+from schedgap.bench.records.runs import Scalar
 from schedgap.instances.errors import MethodError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY, Method, find_method, method, method_label, parse_method, runs_elsewhere
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from schedgap.bench.records.runs import Scalar
 
 
 def load_catalogue(families: Sequence[str], plugins: Sequence[str | Program] = ()) -> None:

@@ -12,20 +12,17 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from schedgap.bench.plan import Plan, plan_suite
 from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.programs.program import Program
 from schedgap.bench.records.journal import FILE_NAME, read_journal
 from schedgap.bench.records.runs import ERRORS, FAILED, Record, Run
 from schedgap.bench.statistics.summary import counted_time
 from schedgap.bench.suites.results import Shard, find_directories, refuse_other_suite, suite_of
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import JournalError, SuiteError, did_you_mean, one_of
-
-if TYPE_CHECKING:
-    from schedgap.bench.programs.program import Program
-
 
 Retry = Literal["none", "errors", "failed"]
 RETRIED = {"none": frozenset(), "errors": ERRORS, "failed": FAILED}

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import structs
 
 from schedgap.bench.audit import second_opinion
 from schedgap.bench.catalogue import backend_version, chosen_method, default_bound, load_catalogue, transported
 from schedgap.bench.executors.execute import Performed, Setting, Task
-from schedgap.bench.isolation.activity import doing
 from schedgap.bench.isolation.messages import compiled_kind, pickled
-from schedgap.bench.plugins.families import home_of
+from schedgap.bench.isolation.pool import doing
+from schedgap.bench.plugins.discover import home_of
 from schedgap.bench.plugins.files import Seen, plugin_hash, refuse_changed, with_family
 from schedgap.bench.programs.program import MODULE, Program, programs_among
 from schedgap.bench.records.runs import ISOLATIONS, PROCESS_GROUP, Limits, Run, Scalar
-from schedgap.bench.statistics.headlines.registry import check_headline
-from schedgap.bench.statistics.suite_names import check_names
+from schedgap.bench.statistics.headlines.registry import check_headline, check_names
+from schedgap.bench.suites.results import Shard
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.errors import ExecutorError, SchedgapError, SuiteError, one_of
-from schedgap.instances.method import REGISTRY, Method, method_label
-from schedgap.instances.seeds import derived_seed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from schedgap.bench.suites.results import Shard
-    from schedgap.bench.suites.suite import Suite
+from schedgap.instances.method import REGISTRY, Method, derived_seed, method_label
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from schedgap.bench.audit import Audit
 from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.headlines.registry import find_headline, headline_rows, suite_json
 from schedgap.bench.statistics.summary import Best, in_unit
@@ -28,6 +29,7 @@ from schedgap.bench.statistics.tables import (
     table_html,
     table_lines,
 )
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.errors import ReportError
 from schedgap.instances.family import FAMILIES, find_family
@@ -35,9 +37,6 @@ from schedgap.instances.on_use import ModuleOnUse
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from schedgap.bench.audit import Audit
-    from schedgap.bench.suites.suite import Suite
 
 
 # They bring pandas and matplotlib, which a suite is run without. The report stands above this module, and is asked for

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from schedgap.bench.certify import problem as certificates
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs import exchange as answers
-from schedgap.bench.programs import protocol
+from schedgap.bench.programs import run as protocol
 from schedgap.bench.records import host
 from schedgap.bench.records.journal import KINDS, VERDICT_SCHEMA
 from schedgap.bench.records.runs import LACKING, RUN_SCHEMA

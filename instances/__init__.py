@@ -20,8 +20,17 @@ from schedgap.instances.errors import (
     VerifyError,
 )
 from schedgap.instances.family import FAMILIES, Family, find_family, register_family
-from schedgap.instances.method import REGISTRY, Incumbent, Method, Outcome, Status, find_method, method, parse_method
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import (
+    REGISTRY,
+    Incumbent,
+    Method,
+    Outcome,
+    Status,
+    derived_seed,
+    find_method,
+    method,
+    parse_method,
+)
 from schedgap.instances.traces import TRACES, Trace, fetch
 
 __all__ = [

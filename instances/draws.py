@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from schedgap.instances.arrays import FloatArray, IntArray
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed
 
 
 def generator(family: str, kind: str, *parts: object) -> np.random.Generator:

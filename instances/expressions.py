@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from schedgap.instances.errors import MethodError
 
+Part = Callable[[Mapping[str, Any]], Any]
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
     from schedgap.instances.arrays import FloatArray
-
-    Part = Callable[[Mapping[str, Any]], Any]
 
 BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

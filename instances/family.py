@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schedgap.instances.errors import InstanceError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
+    from schedgap.instances.arrays import FloatArray, IntArray
     from schedgap.instances.picture import Picture
 
 # What commands and functions mean that name no family.
@@ -36,7 +36,9 @@ class Cluster:
     """How instances of a family can be the state of a running cluster.
 
     price_now : what runs costs, in the unit of the objective; None where nothing runs. pending : tasks that run nowhere.
-    most_moves : how many tasks may move; None for any number. with_moves : the instance in which at most so many may.
+    most_disruption : how much disruption there may be, in 1 / `disruption_scale` of what a task counts that nobody says more
+    of; None for any. with_disruption : the instance in which so much may be. whole_disruption : if all that runs had to go.
+    disrupted : by a solution; None where nothing runs. counts_moves : whether that is the number of tasks that move.
     machines_now, machines_of : how many of each type run, and are in a solution. moved : tasks that a solution moves; None
     where nothing runs. folded : the same counts by type with those that differ by node only as one. shortage : what is
     proven to be missing. drain : steps from what runs to a solution, as JSON has them. write_plan : writes a solution with
@@ -45,8 +47,11 @@ class Cluster:
 
     price_now: Callable[[Any], int | None]
     pending: Callable[[Any], int]
-    most_moves: Callable[[Any], int | None]
-    with_moves: Callable[[Any, int | None], Any]
+    most_disruption: Callable[[Any], int | None]
+    with_disruption: Callable[[Any, int | None], Any]
+    whole_disruption: Callable[[Any], int]
+    disrupted: Callable[[Any, Any], int | None]
+    counts_moves: Callable[[Any], bool]
     machines_now: Callable[[Any], dict[str, int]]
     machines_of: Callable[[Any, Any], dict[str, int]]
     moved: Callable[[Any, Any], int | None]
@@ -55,6 +60,41 @@ class Cluster:
     drain: Callable[[Any, Any], list[dict[str, Any]]]
     write_plan: Callable[[Any, Any, list[dict[str, Any]], Path], None]
     plan_remarks: Callable[[Any, Any], tuple[str, ...]]
+    disruption_scale: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Losses:
+    """What a cluster cost hour by hour, of H hours, the last one perhaps shorter; in the unit that is shown.
+
+    paid, floor : (H,), and `lost` by reason, (H,) each: what was paid is the floor and all that was lost. tasks : (H,), that
+    were there in the middle of the hour.
+    """
+
+    paid: FloatArray
+    floor: FloatArray
+    tasks: IntArray
+    lost: Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """How instances of a family can be what a cluster did over days.
+
+    span : the unix second at which the past begins, and its seconds. ran : what ran, in words. paid : in the unit of the
+    objective; None where no past is known. hourly : what a solution pays in each hour, or, for None, what was paid.
+    losses : by the proof of `floor`. floor, plan : the method that proves the floor with prices for each moment, and the one
+    that plans with hindsight. rivals : what others would have done.
+    """
+
+    span: Callable[[Any], tuple[int, int]]
+    ran: Callable[[Any], str]
+    paid: Callable[[Any], int | None]
+    hourly: Callable[[Any, Any], FloatArray]
+    losses: Callable[[Any, Mapping[str, Any]], Losses]
+    floor: str
+    plan: str
+    rivals: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +120,7 @@ class Family:
     measures : returns figures of a verified solution beside its objective, such as machines used; None for none.
     picture : returns what a verified solution looks like, for the report; None for none.
     cluster : how its instances can be the state of a running cluster; None where they cannot.
+    over : how its instances can be what a cluster did over days; None where they cannot.
     floor_method : the method that looks for the cheapest plan of a cluster and for the floor below all plans.
     floor_first : methods that have a plan and a floor within a second, which are shown until that one has better ones.
     floor_beside : methods that better the floor while that one runs, where two runs at a time are allowed.
@@ -111,6 +152,7 @@ class Family:
     picture: Callable[[Any, Any], Picture] | None = None
     features: Callable[[Any], frozenset[str]] | None = None
     cluster: Cluster | None = None
+    over: Over | None = None
     floor_method: str = ""
     floor_first: tuple[str, ...] = ()
     floor_beside: tuple[str, ...] = ()

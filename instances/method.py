@@ -23,22 +23,19 @@ has the parameters `steps`, `acquirer`, `scaling` and so on, with the values of 
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 import math
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from schedgap.instances.errors import MethodError, SchedgapError, did_you_mean
 from schedgap.instances.family import FAMILIES, is_own
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 Scalar: TypeAlias = bool | int | float | str
 Parameters: TypeAlias = Mapping[str, Scalar]
@@ -465,3 +462,12 @@ def flattened(without: Sequence[str] = ()) -> Callable[[Callable[..., Any]], Cal
         return ungrouped
 
     return decorate
+
+
+def derived_seed(*parts: object) -> int:
+    """Return a seed in [0, 2**63) hashed from the parts, e.g. (base seed, instance digest, repetition).
+
+    It depends on what is compared, never on who is: two methods always see the same randomness.
+    """
+    text = "\x1f".join(str(part) for part in parts)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 
-from schedgap.bench.plugins.families import load_family
+from schedgap.bench.plugins.discover import load_family
 from schedgap.bench.plugins.files import family_hash
 from schedgap.instances.documents import DOCUMENTS
 from schedgap.instances.family import FAMILIES

@@ -23,8 +23,8 @@ from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.placement import FAMILY, Placement, PlacementInstance, moves, stranded
 from schedgap.instances.placement.model import ANY
-from schedgap.instances.placement.plan import steps
 from schedgap.instances.placement.stranded import Group, Idle, Room, room_of
+from schedgap.instances.placement.verify import steps
 from schedgap.instances.units import resource_scales
 
 # What finds plans, solves exactly, and proves bounds; a method that does not take an instance says so.

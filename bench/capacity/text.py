@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from schedgap.bench.capacity.search import Capacity, Question, Shape
 from schedgap.bench.statistics.tables import NOTHING, Head, folded, table_lines, terminal_width
 from schedgap.instances.placement.model import ONE
 from schedgap.instances.placement.stranded import GPUS, Idle
 from schedgap.instances.units import GIB_MIB
-
-if TYPE_CHECKING:
-    from schedgap.bench.capacity.search import Capacity, Question, Shape
 
 # Rows of nodes and shapes, resources, notes and steps that are shown; `capacity.json` and --json have all.
 MOST_ROWS, MOST_RESOURCES, MOST_NOTES, MOST_STEPS, MOST_NAMES = 8, 2, 12, 6, 4

@@ -25,6 +25,7 @@ import numpy as np
 
 from schedgap.bench.certify.problem import MALFORMED, PARTS, Problem, exact, read_node, read_problem
 from schedgap.bench.certify.proof import ProofFinding, check
+from schedgap.bench.certify.spells import OverTime, check_spells, read_over_time
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import InstanceError, SolutionError
 
@@ -64,7 +65,7 @@ class Nodes:
     kinds: Mapping[Kind, int]
 
 
-def check_file(path: Path, certificate: Mapping[str, Any]) -> tuple[Problem | Nodes, ProofFinding]:
+def check_file(path: Path, certificate: Mapping[str, Any]) -> tuple[Problem | Nodes | OverTime, ProofFinding]:
     """Check a certificate, as `read_certificate` gives it, against the instance in a file; return that, too.
 
     Raises
@@ -75,6 +76,9 @@ def check_file(path: Path, certificate: Mapping[str, Any]) -> tuple[Problem | No
     if "pod_prices" in certificate["proof"]:
         nodes = read_nodes(path)
         return nodes, check_nodes(nodes, certificate)
+    if "spells" in certificate["proof"]:
+        over_time = read_over_time(path)
+        return over_time, check_spells(over_time, certificate)
     problem = read_problem(path)
     return problem, check(problem, certificate)
 

@@ -94,6 +94,24 @@ class PodPrices(TypedDict):
 
 
 @with_config(_STRICT)
+class Spell(TypedDict):
+    """Prices of tasks of classes that must be there from one second until another, nano-dollars an hour."""
+
+    from_s: Natural
+    until_s: Natural
+    classes: list[Index]
+    prices: list[Natural]
+
+
+@with_config(_STRICT)
+class Spells(TypedDict):
+    """Prices of presence by spells, which count for so much of each period (`spells`)."""
+
+    window_s: Natural
+    spells: list[Spell]
+
+
+@with_config(_STRICT)
 class Certificate(TypedDict):
     """A file: which bound of which instance, and its proof."""
 
@@ -102,7 +120,7 @@ class Certificate(TypedDict):
     digest: NotRequired[str]
     # As many places as money has: of 1e-999999999 no fraction can be made.
     bound: Annotated[Decimal, Field(ge=0, decimal_places=6)] | Natural
-    proof: Pair | Machines | Listed | PodPrices | Leaf
+    proof: Pair | Machines | Listed | PodPrices | Spells | Leaf
 
 
 _KINDS: dict[str, TypeAdapter[Any]] = {
@@ -110,6 +128,7 @@ _KINDS: dict[str, TypeAdapter[Any]] = {
     "machines": TypeAdapter(Machines),
     "listed": TypeAdapter(Listed),
     "pod_prices": TypeAdapter(PodPrices),
+    "spells": TypeAdapter(Spells),
     "scale": TypeAdapter(Leaf),
 }
 
@@ -146,7 +165,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 
 def read_node(given: dict[str, Any], where: str) -> tuple[str, dict[str, Any]]:
-    """Return the kind of a node, `pair`, `machines`, `listed`, `pod_prices` or `scale` (leaves), and the node. where : its path.
+    """Return the kind of a node, one of `_KINDS` (`scale` are leaves), and the node. where : its path.
 
     Raises
     ------

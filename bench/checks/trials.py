@@ -9,13 +9,14 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import structs
 
 from schedgap.bench.api import recorded
-from schedgap.bench.executors.factory import open_executor
+from schedgap.bench.executors.execute import Task, open_executor
 from schedgap.bench.plan import Plan, make_run, setting
+from schedgap.bench.programs.program import Program
 from schedgap.bench.records.runs import FAILED, Limits, Record, Scalar
 from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.suites.source import Source
@@ -23,10 +24,6 @@ from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import Method, Status, method_label
-
-if TYPE_CHECKING:
-    from schedgap.bench.executors.execute import Task
-    from schedgap.bench.programs.program import Program
 
 Chosen = tuple[Method, dict[str, Scalar]]
 

@@ -109,13 +109,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
 def _named(given: Any) -> Any:
     """Return a family by its name; where a file is given, it is imported."""
     if isinstance(given, str) and given.endswith(".py"):
-        return import_module("schedgap.bench.plugins.families").load_family(given).name
+        return import_module("schedgap.bench.plugins.discover").load_family(given).name
     return given
 
 
 def _brought(files: list[str] | None) -> None:
     for file in files or ():
-        import_module("schedgap.bench.plugins.families").load_family(file)
+        import_module("schedgap.bench.plugins.discover").load_family(file)
 
 
 def _brings_families(

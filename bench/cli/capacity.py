@@ -6,18 +6,18 @@ import json
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from schedgap.bench.capacity import Capacity, capacity_lines
 from schedgap.bench.capacity import capacity as capacity_of
-from schedgap.bench.capacity import capacity_lines
 from schedgap.bench.capacity.text import first_lines
-from schedgap.bench.cli.ending import NOTHING_MEASURED, SOME_FAILED
 from schedgap.bench.cli.floor import CANNOT_BE_HAD
 from schedgap.bench.cli.options import AsJson, Force, Jobs, Memory, refuse_existing
 from schedgap.bench.cli.progress import ProgressBar
-from schedgap.bench.isolation.spawners import prepare_spawner
+from schedgap.bench.cli.show import NOTHING_MEASURED, SOME_FAILED
+from schedgap.bench.isolation.handle import prepare_spawner
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import MAX_TIME_LIMIT_S
 from schedgap.bench.suites.source import Source, family_of_file, names_schema
@@ -25,10 +25,7 @@ from schedgap.bench.suites.suite import given_limits
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.family import find_family
 from schedgap.instances.placement import FAMILY, PlacementInstance
-from schedgap.instances.placement.shapes import with_shape
-
-if TYPE_CHECKING:
-    from schedgap.bench.capacity import Capacity
+from schedgap.instances.placement.stranded import with_shape
 
 
 def capacity(

@@ -1,7 +1,5 @@
 """`schedgap certify`: whether a certificate proves its bound."""
 
-# ruff: noqa: TC001 - typer reads the annotations when the program runs.
-
 from __future__ import annotations
 
 import json
@@ -12,7 +10,8 @@ from typing import Annotated
 import typer
 
 from schedgap.bench.certify.nodes import Nodes, check_file
-from schedgap.bench.certify.problem import read_certificate
+from schedgap.bench.certify.problem import Problem, read_certificate
+from schedgap.bench.certify.spells import OverTime
 from schedgap.bench.cli.options import AsJson
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.suites.source import Source
@@ -20,7 +19,7 @@ from schedgap.instances.errors import InstanceError, SolutionError, one_line
 from schedgap.instances.family import DEFAULT_FAMILY
 
 NOT_PROVEN = 3
-PLACEMENT = "placement"
+PLACEMENT, OVER_TIME = "placement", "reconfiguration"
 # Import formats by the ending of a file's name; other files are JSON instances.
 FORMATS = {".vbp": "vbp", ".txt": "bpplib"}
 
@@ -46,7 +45,7 @@ def certify(
                 f"{certificate.name}: is of instance '{given['instance']:.60}', {file.name} is '{problem.name!s:.60}'; give "
                 "the instance that it was made for."
             )
-    elif given["digest"] != (found := _digest(file, PLACEMENT if isinstance(problem, Nodes) else DEFAULT_FAMILY)):
+    elif given["digest"] != (found := _digest(file, _family(problem))):
         raise SolutionError(
             f"{certificate.name}: is of an instance with digest {given['digest'][:12]}..., {file.name} has "
             f"{found[:12]}...; give the instance that it was made for."
@@ -63,6 +62,10 @@ def certify(
         typer.echo(one_line(f"not proven: {finding.reason}"))
     if not is_proven:
         raise typer.Exit(NOT_PROVEN)
+
+
+def _family(problem: Problem | Nodes | OverTime) -> str:
+    return PLACEMENT if isinstance(problem, Nodes) else OVER_TIME if isinstance(problem, OverTime) else DEFAULT_FAMILY
 
 
 def _beside(certificate: Path, name: str) -> Path:

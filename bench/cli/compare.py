@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from schedgap.bench.comparison import comparison as comparisons
-from schedgap.bench.comparison.allowed import read_accepted
+from schedgap.bench.comparison.comparison import read_accepted
 from schedgap.bench.comparison.output import Format, render
 from schedgap.bench.comparison.wording import verdict
 from schedgap.bench.records.journal import gc_paused

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from schedgap.bench import api
-from schedgap.bench.cli.ending import finish
 from schedgap.bench.cli.options import (
     AsJson,
     Audit,
@@ -26,7 +25,7 @@ from schedgap.bench.cli.options import (
     given_plugins,
 )
 from schedgap.bench.cli.progress import ProgressBar
-from schedgap.bench.cli.show import show_gap
+from schedgap.bench.cli.show import finish, show_gap
 from schedgap.bench.programs.program import programs_among
 from schedgap.bench.records.runs import MAX_TIME_LIMIT_S
 from schedgap.bench.suites.source import family_of_file

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.plugins.discover import load_families
@@ -14,9 +15,6 @@ from schedgap.formulations.backends.dispatch import BACKENDS
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.traces import TRACES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def families(plugins: list[Path]) -> list[dict[str, Any]]:

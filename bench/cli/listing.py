@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,9 +14,6 @@ from schedgap.bench.cli.options import complete_family
 from schedgap.bench.statistics.tables import NOTHING, Head, short, table_lines, terminal_width
 from schedgap.bench.suites.shipped import suite_rows
 from schedgap.instances.errors import InstanceError, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Kind = Literal["suites", "families", "methods", "backends", "instances", "traces", "schemas"]
 Row = dict[str, Any]

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
 
 import typer
@@ -14,16 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bars
 from rich.text import Text
 
-from schedgap.bench.isolation.activity import activities, is_compiling
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.isolation.pool import activities, is_compiling
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.summary import counted_time
 from schedgap.bench.statistics.tables import in_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from schedgap.bench.api import Progress
-    from schedgap.bench.records.runs import Record
 
 # Without a terminal: a line so often, and at each tenth of the runs, unless the last line is this young.
 PERIOD_S = 30.0

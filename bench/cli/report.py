@@ -9,22 +9,18 @@ from typing import Annotated, Literal
 
 import typer
 
-from schedgap.bench.cli.ending import NOTHING_MEASURED
 from schedgap.bench.cli.options import AsJson, Force
-from schedgap.bench.cli.show import show_results
+from schedgap.bench.cli.show import NOTHING_MEASURED, show_results
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.journal import gc_paused
-from schedgap.bench.report.files import refuse_existing
 from schedgap.bench.report.history_page import write_history
-from schedgap.bench.report.page import build_content, write_page
+from schedgap.bench.report.page import build_content, refuse_existing, write_page
 from schedgap.bench.statistics.headlines.registry import suite_json, table_rows
 from schedgap.bench.statistics.history import append_entry, entry_of, read_history
 from schedgap.bench.statistics.summary import is_measured
 from schedgap.bench.suites.results import Results, read_results
 from schedgap.instances.errors import one_line
 from schedgap.instances.on_use import ModuleOnUse
-
-# ruff: noqa: TC001 - typer reads the annotations when the program runs.
 
 # What draws, and pandas, take longer to import than a table takes to print.
 export_table = ModuleOnUse("schedgap.bench.statistics.export_table")

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from schedgap.bench.api import run_suite
-from schedgap.bench.cli.ending import finish
 from schedgap.bench.cli.options import (
     AsJson,
     Audit,
@@ -24,7 +23,7 @@ from schedgap.bench.cli.options import (
 )
 from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.cli.runs import show_forecast
-from schedgap.bench.cli.show import show_suite
+from schedgap.bench.cli.show import finish, show_suite
 from schedgap.bench.forecast import Retry, forecast
 from schedgap.bench.statistics.headlines.gap import contradictions_to_published
 

@@ -1,7 +1,5 @@
 """`schedgap runs`, what was run here; `run --dry-run`, what would be; `merge`, several parts of it as one."""
 
-# ruff: noqa: TC001 - typer reads the annotations when the program runs.
-
 from __future__ import annotations
 
 import json
@@ -11,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from schedgap.bench.cli.ending import SOME_FAILED
 from schedgap.bench.cli.options import AsJson
 from schedgap.bench.cli.progress import duration
-from schedgap.bench.cli.show import say, show_table
+from schedgap.bench.cli.show import SOME_FAILED, say, show_table
 from schedgap.bench.records.runs import FAILED
 from schedgap.bench.statistics.tables import NOTHING, Head
 from schedgap.bench.suites.merge import merge as merge_directories

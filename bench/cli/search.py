@@ -15,8 +15,8 @@ from schedgap.bench.search.run import BEST, JOURNAL, Judge, Tried, local_search
 from schedgap.bench.statistics.tables import Head
 from schedgap.bench.suites.bounds import write_bounds
 from schedgap.bench.suites.suite import MAX_SEEDS, read_suite
+from schedgap.bench.testing.adapters import TOOLS, start
 from schedgap.bench.testing.evaluator import evaluator
-from schedgap.bench.testing.starting import TOOLS, start
 from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.errors import ReportError, one_line
 

@@ -1,17 +1,20 @@
-"""What commands print for people: a suite's table, maps and sweeps, and the table of one instance."""
+"""What commands print for people: a suite's table, maps and sweeps, and the table of one instance.
+
+How commands that do runs end: what failed, on stderr, and the exit code.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from schedgap.bench.records.runs import FAILED
-from schedgap.bench.statistics.headlines.registry import find_headline, headline_rows
-from schedgap.bench.statistics.maps import MethodMap, build_maps
+from schedgap.bench.records.runs import FAILED, Record
+from schedgap.bench.statistics.headlines.registry import find_headline, headline_rows, source_notes
 from schedgap.bench.statistics.measure_rows import lines_of
-from schedgap.bench.statistics.profiles import with_ratios
-from schedgap.bench.statistics.suite_names import source_notes
+from schedgap.bench.statistics.profiles import MethodMap, build_maps, with_ratios
+from schedgap.bench.statistics.summary import is_measured
 from schedgap.bench.statistics.tables import (
     NOTHING,
     Head,
@@ -29,13 +32,12 @@ from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import method_label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from schedgap.bench.records.runs import Record
+    from schedgap.bench.audit import Audit
     from schedgap.bench.result import GapResult, SuiteResult
     from schedgap.bench.suites.collection import Sweep
     from schedgap.bench.suites.results import Results
     from schedgap.bench.suites.suite import Suite
+
 
 # A sweep over more values is a figure of the report only.
 MOST_COLUMNS = 12
@@ -149,3 +151,27 @@ def _show_sweep(sweep: Sweep, records: Iterable[Record]) -> None:
         rows.append([*own, *(measured(means.get(x)) for x in xs)])
     heads = [*(Head(name, is_text=True) for name in names), *_values(map(number, xs))]
     show_further_table(f"{sweep.title}: mean {readable(sweep.y)} by {readable(sweep.x)}", heads, rows)
+
+
+SOME_FAILED = 3
+NOTHING_MEASURED = 4
+
+
+def finish(
+    records: Sequence[Record], audit: Audit | None, undone: Sequence[str] = (), wrong: Sequence[str] = ()
+) -> None:
+    """Say on stderr what failed and what was not done, and leave with the exit code that design and scripts agree on."""
+    for line in failures(records):
+        typer.echo(line, err=True)
+    for line in (*wrong, *undone):
+        typer.echo(line, err=True)
+    if undone:
+        typer.echo(f"{len(undone)} runs were not done; the same command does them.", err=True)
+    disagreements = () if audit is None else audit.disagreements
+    for line in (*disagreements, *(() if audit is None else audit.not_compared)):
+        typer.echo(f"audit: {line}", err=True)
+    if not is_measured(records):
+        typer.echo("nothing was measured: no run ended with a result.", err=True)
+        raise typer.Exit(NOTHING_MEASURED)
+    if disagreements or undone or wrong or any(record.status in FAILED for record in records):
+        raise typer.Exit(SOME_FAILED)

@@ -16,8 +16,7 @@ from typing import Any
 
 from schedgap.bench.comparison.pairs import Pair, distance, measure
 from schedgap.bench.records.runs import FAILED, Measurement, Record, Run
-from schedgap.bench.statistics.paired import chance_above, mean_interval, sure_of
-from schedgap.bench.statistics.summary import Best, mean, verified_objective
+from schedgap.bench.statistics.summary import Best, chance_above, mean, mean_interval, sure_of, verified_objective
 from schedgap.instances.method import Status
 
 
@@ -181,7 +180,7 @@ def changed(methods: Sequence[MethodComparison], min_effect: float) -> tuple[lis
     """Return which of the methods that draw at random have a larger, and which a smaller mean gap.
 
     The interval of each lies on one side of 0. Among many methods chance alone makes some look so: of several, only those
-    count that are sure together (see `paired.sure_of`).
+    count that are sure together (see `sure_of`).
     """
     drawn = [(method, method.gap) for method in methods if method.stochastic and method.gap is not None]
     larger, smaller = {}, {}
@@ -233,7 +232,7 @@ _UNSUPPORTED = Status.UNSUPPORTED
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over instances and its 95% interval. chance : the p-value of its being above 0 (see `paired.chance_above`)."""
+    """A mean over instances and its 95% interval. chance : the p-value of its being above 0 (see `chance_above`)."""
 
     mean: float
     low: float

@@ -14,20 +14,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from xml.etree import ElementTree
 
 from schedgap.bench.comparison import wording
 from schedgap.bench.comparison.comparison import Comparison, Side, Verdict, to_bencher_json, to_benchmark_json
 from schedgap.bench.comparison.findings import Finding, MethodComparison
+from schedgap.bench.comparison.pairs import Pair
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import FAILED
 from schedgap.bench.statistics.tables import Head, folded, in_percent, table_lines, terminal_width
 from schedgap.instances.errors import one_line
-
-if TYPE_CHECKING:
-    from schedgap.bench.comparison.pairs import Pair
-
 
 FINDINGS = (
     Head("what", is_text=True),

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from schedgap.bench.executors.execute import Executor, Performed, Setting, Task, Undone, close_pools, perform
+from schedgap.bench.isolation.handle import end_spawners
 from schedgap.bench.isolation.messages import Answer
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.isolation.scratch import Scratch
-from schedgap.bench.isolation.spawners import end_spawners
 from schedgap.bench.programs.program import files_among, programs_among
 from schedgap.bench.records.host import host_facts, versions_of
 from schedgap.bench.records.runs import Measurement
@@ -145,6 +145,11 @@ def undone(task: Task, error: object) -> Undone:
     return Undone(task.run, f"the workers that it was given to were ended by their queue ({one_line(error)})")
 
 
+def no_answer(what: str, address: str, error: object) -> ExecutorError:
+    """Return the error for a cluster that is not there. what : a kind of cluster."""
+    return ExecutorError(f"no {what} answers at {address} ({one_line(error)}); start it, or mend --address.")
+
+
 def gone(what: str) -> ExecutorError:
     """Return the error for a cluster that ends under its runs."""
     return ExecutorError(f"{what}; what was recorded stays, the same command finishes the rest.")
@@ -158,27 +163,25 @@ def one_line(error: object) -> str:
 class ClusterExecutor(Executor):
     """Runs on the workers of a cluster; a session, and each instance, travel there once.
 
-    in_flight : runs sent ahead at a time.
+    in_flight : runs sent ahead at a time. address : of the cluster, as the user gave it.
     """
 
-    def __init__(self, session: Session, in_flight: int) -> None:
+    def __init__(self, setting: Setting, address: str) -> None:
         super().__init__()
-        self._session, self._in_flight = session, in_flight
+        self._session, self._address, self._in_flight = make_session(setting), address, 1
         self._shared: OrderedDict[str, Any] = OrderedDict()
-        # What stands for a run on the cluster.
+        # What stands for a run on the cluster, until it has ended.
         self._sent: dict[Any, Task] = {}
 
     def execute(self, tasks: Iterable[Task]) -> Generator[Performed, None, None]:
         """Yield each run with its answer, in the order in which they end."""
-        ahead, sent = iter(tasks), 0
+        ahead = iter(tasks)
         while True:
-            for task in islice(ahead, self._in_flight - sent):
+            for task in islice(ahead, self._in_flight - len(self._sent)):
                 self._send(task)
-                sent += 1
-            if sent == 0:
+            if not self._sent:
                 return
             end = self._receive()
-            sent -= 1
             if isinstance(end, Undone):
                 self.undone.append(end)
             else:

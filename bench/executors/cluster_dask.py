@@ -9,77 +9,65 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dask
 from distributed import Client, KilledWorker, as_completed
 
 from schedgap.bench.executors import cluster
+from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 from schedgap.instances.errors import ExecutorError
-
-if TYPE_CHECKING:
-    from schedgap.bench.executors.cluster import Session
-    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 
 # Seconds for a nanny to start its worker again, and between two looks.
 RESTART_S = 30
 LOOK_EVERY_S = 0.2
 
 
-def connect(setting: Setting, jobs: int | None, address: str | None) -> DaskExecutor:
-    """Return an executor on the cluster of a scheduler.
+class DaskExecutor(cluster.ClusterExecutor):
+    """Runs on the workers of a Dask cluster. jobs : runs at a time; None for two a thread of the workers.
 
     Raises
     ------
     ExecutorError
-        if no scheduler answers there within `CONNECT_S` seconds, it has no worker, or one has other versions.
+        if no scheduler answers at the address within `CONNECT_S` seconds, it has no worker, or one has other versions.
     """
-    if address is None:
-        raise ExecutorError("executor dask needs the address of a scheduler; give --address tcp://HOST:8786.")
-    session = cluster.make_session(setting)
-    # Instances are sent as what a task holds, so that a lost worker's can be sent again.
-    dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"})
-    # They tell in many words of what is done again, and of what is said below in one sentence.
-    for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    try:
-        client = Client(address, timeout=cluster.CONNECT_S, set_as_default=False)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise ExecutorError(
-            f"no Dask scheduler answers at {address} ({cluster.one_line(error)}); start it, or mend --address."
-        ) from None
-    try:
-        client.wait_for_workers(1, timeout=cluster.CONNECT_S)
-        problems = client.run(cluster.problem_here, session.versions, on_error="return")
-    except TimeoutError:
-        client.close()
-        raise ExecutorError(f"the Dask scheduler at {address} has no workers; start some.") from None
-    for worker, problem in problems.items():
-        if problem is not None:
+
+    def __init__(self, setting: Setting, jobs: int | None, address: str | None) -> None:
+        if address is None:
+            raise ExecutorError("executor dask needs the address of a scheduler; give --address tcp://HOST:8786.")
+        super().__init__(setting, address)
+        # Instances are sent as what a task holds, so that a lost worker's can be sent again.
+        dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TiB"})
+        # They tell in many words of what is done again, and of what is said below in one sentence.
+        for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        try:
+            client = self._client = Client(address, timeout=cluster.CONNECT_S, set_as_default=False)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise cluster.no_answer("Dask scheduler", address, error) from None
+        try:
+            client.wait_for_workers(1, timeout=cluster.CONNECT_S)
+            problems = client.run(cluster.problem_here, self._session.versions, on_error="return")
+        except TimeoutError:
             client.close()
-            said = problem if isinstance(problem, str) else f"no working schedgap ({cluster.one_line(problem)})"
-            raise cluster.refuse(worker, said)
-    return DaskExecutor(client, session, jobs, address)
-
-
-class DaskExecutor(cluster.ClusterExecutor):
-    """Runs on the workers of a Dask cluster. jobs : runs at a time; None for two a thread of the workers."""
-
-    def __init__(self, client: Client, session: Session, jobs: int | None, address: str) -> None:
-        super().__init__(session, 2 * sum(client.ncores().values()) if jobs is None else jobs)
-        self._client, self._address = client, address
+            raise ExecutorError(f"the Dask scheduler at {address} has no workers; start some.") from None
+        for worker, problem in problems.items():
+            if problem is not None:
+                client.close()
+                said = problem if isinstance(problem, str) else f"no working schedgap ({cluster.one_line(problem)})"
+                raise cluster.refuse(worker, said)
+        self._in_flight = 2 * sum(client.ncores().values()) if jobs is None else jobs
         self._ends = as_completed(loop=client.loop, with_results=True, raise_errors=False)
 
     def close(self) -> None:
         """End this harness's runs on all workers; a cluster that does not answer any more is left alone."""
         if self._client.status == "running":
-            ending = threading.Thread(target=self._end, daemon=True)
+            end = self._client.run
+            told = (cluster.end_session, self._session.identity)
+            ending = threading.Thread(target=end, args=told, kwargs={"on_error": "ignore"}, daemon=True)
             ending.start()
             ending.join(cluster.CONNECT_S)
         self._client.close(cluster.CONNECT_S)
-
-    def _end(self) -> None:
-        self._client.run(cluster.end_session, self._session.identity, on_error="ignore")
 
     def _share(self, name: str, value: Any) -> Any:
         # A task that holds the value, which `scatter` would not be: it is done again where a worker is lost.
@@ -94,8 +82,7 @@ class DaskExecutor(cluster.ClusterExecutor):
         sent, end = next(self._ends)
         task = self._sent.pop(sent.key)
         if sent.status == "finished":
-            performed: Performed = end
-            return performed
+            return end  # type: ignore[no-any-return]
         if sent.status != "error":
             raise cluster.gone(f"the Dask scheduler at {self._address} has ended, or dropped the runs")
         _, error, _ = end

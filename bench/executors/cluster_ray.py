@@ -7,62 +7,54 @@ import os
 import signal
 import socket
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import ray
 
 from schedgap.bench.executors import cluster
+from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 from schedgap.instances.errors import ExecutorError
-
-if TYPE_CHECKING:
-    from schedgap.bench.executors.cluster import Session
-    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 
 # Seconds between two looks at whether the cluster is there.
 LOOK_EVERY_S = 0.5
 
 
-def connect(setting: Setting, jobs: int | None, address: str | None) -> RayExecutor:
-    """Return an executor on a running Ray cluster. address : HOST:PORT of its head; None for that in `RAY_ADDRESS`.
+class RayExecutor(cluster.ClusterExecutor):
+    """Runs on the workers of a running Ray cluster. jobs : runs at a time; None for two a processor.
+
+    address : HOST:PORT of its head; None for that in `RAY_ADDRESS`.
 
     Raises
     ------
     ExecutorError
         if nobody answers there within `CONNECT_S` seconds, or the workers have other versions.
     """
-    address = address or os.environ.get("RAY_ADDRESS")
-    if address is None:
-        raise ExecutorError("executor ray needs the address of the head node; give --address HOST:6379.")
-    session = cluster.make_session(setting)
-    ours = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        # Ray itself tries for minutes, and then ends this process.
-        place = urlsplit(address if "://" in address else f"ray://{address}")
-        socket.create_connection((place.hostname or "", place.port or 0), cluster.CONNECT_S).close()
-        ray.init(address, log_to_driver=False, logging_level=logging.CRITICAL)
-    except (OSError, RuntimeError, ValueError) as error:
-        raise ExecutorError(
-            f"no Ray cluster answers at {address} ({cluster.one_line(error)}); start it, or mend --address."
-        ) from None
-    finally:
-        # Ray would end this process by itself; only the main thread has a say in that.
-        if threading.current_thread() is threading.main_thread():
-            for number, handler in ours.items():
-                signal.signal(number, handler)
-    if (problem := ray.get(ray.remote(cluster.problem_here).remote(session.versions))) is not None:
-        ray.shutdown()
-        raise cluster.refuse(f"of {address}", problem)
-    return RayExecutor(session, jobs, address)
 
-
-class RayExecutor(cluster.ClusterExecutor):
-    """Runs on the workers of a Ray cluster. jobs : runs at a time; None for two a processor."""
-
-    def __init__(self, session: Session, jobs: int | None, address: str) -> None:
-        super().__init__(session, 2 * max(1, int(ray.cluster_resources().get("CPU", 1))) if jobs is None else jobs)
+    def __init__(self, setting: Setting, jobs: int | None, address: str | None) -> None:
+        address = address or os.environ.get("RAY_ADDRESS")
+        if address is None:
+            raise ExecutorError("executor ray needs the address of the head node; give --address HOST:6379.")
+        super().__init__(setting, address)
+        ours = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            # Ray itself tries for minutes, and then ends this process.
+            place = urlsplit(address if "://" in address else f"ray://{address}")
+            socket.create_connection((place.hostname or "", place.port or 0), cluster.CONNECT_S).close()
+            ray.init(address, log_to_driver=False, logging_level=logging.CRITICAL)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise cluster.no_answer("Ray cluster", address, error) from None
+        finally:
+            # Ray would end this process by itself; only the main thread has a say in that.
+            if threading.current_thread() is threading.main_thread():
+                for number, handler in ours.items():
+                    signal.signal(number, handler)
+        if (problem := ray.get(ray.remote(cluster.problem_here).remote(self._session.versions))) is not None:
+            ray.shutdown()
+            raise cluster.refuse(f"of {address}", problem)
+        self._in_flight = 2 * max(1, int(ray.cluster_resources().get("CPU", 1))) if jobs is None else jobs
         self._perform = ray.remote(cluster.perform_there).options(max_retries=cluster.MAX_RETRIES)
-        self._address, self._is_there = address, True
+        self._is_there = True
         here = ray.get_runtime_context().get_node_id()
         self._here = next((node for node in ray.nodes() if node["NodeID"] == here), None)
 
@@ -81,7 +73,7 @@ class RayExecutor(cluster.ClusterExecutor):
         ended = self._wait()
         task = self._sent.pop(ended)
         try:
-            end: Performed = ray.get(ended)
+            return ray.get(ended)  # type: ignore[no-any-return]
         except ray.exceptions.WorkerCrashedError as error:
             return cluster.lost(task, error)
         except ray.exceptions.NodeDiedError as error:
@@ -93,7 +85,6 @@ class RayExecutor(cluster.ClusterExecutor):
             raise cluster.gone(
                 f"the Ray cluster at {self._address} does no runs any more ({cluster.one_line(error)})"
             ) from None
-        return end
 
     def _wait(self) -> Any:
         """Return the first of the runs that has ended. Without its node here, Ray waits for a while and ends this process."""

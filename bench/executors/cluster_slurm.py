@@ -16,7 +16,7 @@ import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cloudpickle
 
@@ -26,12 +26,9 @@ import submitit
 from submitit.core.utils import FailedJobError, FailedSubmissionError, UncompletedJobError
 
 from schedgap.bench.executors import cluster
+from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 from schedgap.bench.isolation.scratch import Scratch, sweep
 from schedgap.instances.errors import ExecutorError, SchedgapError, about_file
-
-if TYPE_CHECKING:
-    from schedgap.bench.executors.cluster import Session
-    from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 
 # Jobs that Slurm has at a time, unless `--jobs` says otherwise; it starts them when it likes.
 IN_FLIGHT = 64
@@ -46,39 +43,6 @@ BY_ITSELF, GONE = ("COMPLETED", "FAILED", "OUT_OF_MEMORY"), "GONE"
 FINAL = ("TIMEOUT", "CANCELLED", "DEADLINE")
 ENDED = (*FINAL, "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "REVOKED", "LAUNCH_FAILED", "RECONFIG_FAIL")
 PREFIX = ".schedgap-slurm-"
-
-
-def connect(setting: Setting, jobs: int | None, address: str | None) -> SlurmExecutor:
-    """Return an executor that submits to the Slurm cluster of this machine. address : options, as in `_options`.
-
-    Raises
-    ------
-    ExecutorError
-        if this machine cannot submit jobs, or for an option that submitit does not have.
-    """
-    options = _options(address or "")
-    session = cluster.make_session(setting)
-    kind, shared = options.pop("cluster", "slurm"), options.pop("folder", ".")
-    with about_file(shared, "written", ExecutorError, "give --address folder=DIR"):
-        # Locks tell whose folder it is on one machine only.
-        place = Path(shared).resolve(), f"{PREFIX}{platform.node()}-"
-        swept = sweep(*place)
-        folder = Scratch(*place)
-    try:
-        executor = submitit.AutoExecutor(folder=folder.path / "jobs", cluster=kind)
-        for name, value in options.items():
-            # The time is known to all of submitit's clusters; all else is as sbatch has it.
-            given = {"timeout_min": int(value)} if name == "time" else {f"slurm_{name}": value}
-            executor.update_parameters(**given)
-        # What the jobs of this harness are called, and no others.
-        executor.update_parameters(name=folder.path.name[1:])
-    except (RuntimeError, ValueError, NameError, TypeError) as error:
-        # All that submitit raises where it is no Slurm, or has no such option.
-        folder.remove()
-        raise ExecutorError(f"no job can be submitted here ({cluster.one_line(error)}); mend --address.") from None
-    for left in swept:
-        _ask("scancel", f"--name={left[1:]}")
-    return SlurmExecutor(executor, folder, session, jobs, options)
 
 
 def _options(text: str) -> dict[str, str]:
@@ -111,34 +75,54 @@ class _Sent:
 
 
 class SlurmExecutor(cluster.ClusterExecutor):
-    """Runs as jobs of Slurm. jobs : at a time; None for `IN_FLIGHT`. options : of sbatch, beside those made for each run."""
+    """Runs as jobs of the Slurm cluster of this machine. jobs : at a time; None for `IN_FLIGHT`. address : see `_options`.
+
+    Raises
+    ------
+    ExecutorError
+        if this machine cannot submit jobs, or for an option that submitit does not have.
+    """
 
     _sent: dict[_Sent, Task]
 
-    def __init__(
-        self,
-        executor: submitit.AutoExecutor,
-        folder: Scratch,
-        session: Session,
-        jobs: int | None,
-        options: dict[str, str],
-    ) -> None:
-        super().__init__(session, IN_FLIGHT if jobs is None else jobs)
-        self._executor, self._folder, self._options = executor, folder, options
+    def __init__(self, setting: Setting, jobs: int | None, address: str | None) -> None:
+        options = self._options = _options(address or "")
+        super().__init__(setting, address or "")
+        self._in_flight = IN_FLIGHT if jobs is None else jobs
         self._states: dict[str, str] = {}
         self._asked_s = 0.0
+        kind, shared = options.pop("cluster", "slurm"), options.pop("folder", ".")
+        with about_file(shared, "written", ExecutorError, "give --address folder=DIR"):
+            # Locks tell whose folder it is on one machine only.
+            place = Path(shared).resolve(), f"{PREFIX}{platform.node()}-"
+            swept = sweep(*place)
+            self._folder = Scratch(*place)
+        # What the jobs of this harness are called, and no others.
+        self._name = self._folder.path.name[1:]
+        try:
+            self._executor = submitit.AutoExecutor(folder=self._folder.path / "jobs", cluster=kind)
+            for name, value in options.items():
+                # The time is known to all of submitit's clusters; all else is as sbatch has it.
+                given = {"timeout_min": int(value)} if name == "time" else {f"slurm_{name}": value}
+                self._executor.update_parameters(**given)
+            self._executor.update_parameters(name=self._name)
+        except (RuntimeError, ValueError, NameError, TypeError) as error:
+            # All that submitit raises where it is no Slurm, or has no such option.
+            self._folder.remove()
+            raise ExecutorError(f"no job can be submitted here ({cluster.one_line(error)}); mend --address.") from None
+        for left in swept:
+            _ask("scancel", f"--name={left[1:]}")
 
     def close(self) -> None:
         """Cancel the jobs that are left, and remove all files."""
         if self._executor.cluster == "slurm":
-            _ask("scancel", f"--name={self._folder.path.name[1:]}")
+            _ask("scancel", f"--name={self._name}")
         else:
             for sent in self._sent:
                 sent.job.cancel(check=False)
         self._folder.remove()
 
     def _share(self, name: str, value: Any) -> Path:
-        """Write a value down once; its path stands for it."""
         path = self._folder.path / name
         path.write_bytes(cloudpickle.dumps(value))
         return path
@@ -181,8 +165,7 @@ class SlurmExecutor(cluster.ClusterExecutor):
         waited_s = time.monotonic() - self._asked_s
         if waited_s < ASK_S or (waited_s < ASK_SELDOM_S and not any(sent.has_result for sent in self._sent)):
             return
-        name = f"--name={self._folder.path.name[1:]}"
-        known = _ask("squeue", name, "--states=all", "--noheader", "--format=%i %T")
+        known = _ask("squeue", f"--name={self._name}", "--states=all", "--noheader", "--format=%i %T")
         self._asked_s = time.monotonic()
         if known is None:
             return

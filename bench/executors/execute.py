@@ -1,32 +1,33 @@
-"""Runs to measurements: how executors do many, several at a time, and that of this machine. Clusters are in `cluster`."""
+"""Runs to measurements: how executors do many, several at a time, and that of this machine. Clusters are in `cluster`.
+
+Where runs are done: on this machine, or on a cluster that somebody else started.
+"""
 
 from __future__ import annotations
 
 import atexit
+import importlib
 import math
 import os
 import threading
 import uuid
 from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from joblib import Parallel, delayed
 
-from schedgap.bench.isolation.activity import doing
+from schedgap.bench.isolation.handle import prepare_spawner
 from schedgap.bench.isolation.messages import Answer, Request
-from schedgap.bench.isolation.pool import Pool
-from schedgap.bench.isolation.spawners import prepare_spawner
+from schedgap.bench.isolation.pool import Pool, doing
+from schedgap.bench.plugins.discover import Home
 from schedgap.bench.plugins.files import code_hash
+from schedgap.bench.programs.program import Program
 from schedgap.bench.records.host import host_facts
-from schedgap.bench.records.runs import PROCESS_GROUP
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
-
-    from schedgap.bench.plugins.families import Home
-    from schedgap.bench.programs.program import Program
-    from schedgap.bench.records.runs import Run
+from schedgap.bench.records.runs import PROCESS_GROUP, Run
+from schedgap.instances.errors import ExecutorError
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,3 +175,49 @@ def close_pools(session: str | None = None) -> None:
         pools = [_POOLS.pop(setting) for setting in list(_POOLS) if session in (None, setting.session)]
     for pool in pools:
         pool.close()
+
+
+EXECUTORS = ("process", "dask", "ray", "slurm")
+# What importing an engine's module may miss, by the engine.
+_PACKAGES = {"dask": ("dask", "distributed"), "ray": ("ray",), "slurm": ("submitit",)}
+
+
+@contextmanager
+def open_executor(
+    name: str, setting: Setting, jobs: int | None = None, address: str | None = None
+) -> Iterator[Executor]:
+    """Yield the executor `process`, `dask`, `ray` or `slurm`; it is closed afterwards.
+
+    jobs : runs at a time, None for as many as there are processors or the cluster takes. address : of the cluster.
+
+    Raises
+    ------
+    ExecutorError
+        for an unknown name, no runs at a time, a package that is not installed, or a cluster that does not answer or has
+        other versions.
+    """
+    if name not in EXECUTORS:
+        raise ExecutorError(f"there is no executor '{name:.60}'; there are {', '.join(EXECUTORS)}.")
+    if jobs is not None and not (isinstance(jobs, int) and jobs >= 1):
+        raise ExecutorError(f"jobs is {jobs!r:.60}; give how many runs at a time, 1 or more, or None.")
+    executor: Executor
+    if name == "process":
+        if address is not None:
+            raise ExecutorError(
+                f"executor process takes no address, '{address}' was given; leave it out or name dask, ray or slurm."
+            )
+        executor = ProcessExecutor(setting, jobs)
+    else:
+        try:
+            module = importlib.import_module(f"schedgap.bench.executors.cluster_{name}")
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] not in _PACKAGES[name]:
+                raise
+            raise ExecutorError(
+                f"executor {name} needs the package '{error.name}', which is not installed; pip install 'schedgap[{name}]'."
+            ) from None
+        executor = getattr(module, f"{name.capitalize()}Executor")(setting, jobs, address)
+    try:
+        yield executor
+    finally:
+        executor.close()

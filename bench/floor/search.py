@@ -1,6 +1,6 @@
 """The points of a cluster: a plan and a floor at once from methods that are quick, then better ones.
 
-What is known of a cluster: points of price against moves, what no plan can have, and the same as JSON.
+What is known of a cluster: points of price against disruption, what no plan can have, and the same as JSON.
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ MONTH_H, HOURLY = 730, "$/h"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The best that is known with a limit on moves: None for none.
+    """The best that is known with a limit on disruption, in 1 / `Cluster.disruption_scale`: None for none.
 
     price, floor : of the best plan, and below which no plan is, in the unit of the objective; None where there is none.
-    moves : tasks that the plan moves, where something runs. plan : the verified solution. why : there is no plan.
+    moves, disruption : tasks that the plan moves, and how much that disrupts, where something runs. plan : the verified
+    solution. why : there is no plan.
     """
 
-    max_moves: int | None
+    max_disruption: int | None
     price: int | None = None
     floor: int | None = None
     moves: int | None = None
+    disruption: int | None = None
     plan: Any = None
     why: str | None = None
 
@@ -51,8 +53,8 @@ class Point:
 class Floor:
     """What is known of a cluster.
 
-    instance : with the limit on moves that was asked for. price_now : what runs costs; None where nothing runs. pending :
-    tasks that run nowhere. chosen : the point that was asked for. front : points of rising limits on moves, the last
+    instance : with the limit on disruption that was asked for. price_now : what runs costs; None where nothing runs. pending :
+    tasks that run nowhere. chosen : the point that was asked for. front : points of rising limits on disruption, the last
     without; only `chosen` where nothing runs. shortage : what is proven to be missing for any plan; there are no runs then.
     problems : why runs failed. remarks : where no plan is, by a method's word or as far as is known. is_infeasible : by a
     method's word there is no plan with the limit that was asked for. drain : steps to the plan. plan_remarks : what it breaks.
@@ -75,6 +77,21 @@ class Floor:
     def unit(self) -> str:
         """The unit in which prices are shown."""
         return self.family.unit_of(self.instance)
+
+    @property
+    def counts_moves(self) -> bool:
+        """Whether disruption is the number of tasks that move."""
+        return cluster_of(self.family).counts_moves(self.instance)
+
+    @property
+    def whole_disruption(self) -> int:
+        """The disruption if all that runs had to go, in 1 / `Cluster.disruption_scale`."""
+        return cluster_of(self.family).whole_disruption(self.instance)
+
+    def in_tasks(self, disruption: int | None) -> float | int | None:
+        """Return an amount of disruption in tasks."""
+        scale = cluster_of(self.family).disruption_scale
+        return None if disruption is None else disruption / scale if disruption % scale else disruption // scale
 
     @property
     def saves(self) -> int | None:
@@ -109,10 +126,11 @@ class Floor:
 
         def shown(point: Point) -> dict[str, Any]:
             return {
-                "max_moves": point.max_moves,
+                "max_disruption": self.in_tasks(point.max_disruption),
                 "price": _in_units(point.price, scale),
                 "floor": _in_units(point.floor, scale),
                 "gap": point.gap,
+                "disruption": self.in_tasks(point.disruption),
                 "moves": point.moves,
                 "why": point.why,
             }
@@ -159,7 +177,7 @@ def _in_units(value: int | None, scale: int) -> float | None:
     return None if value is None else value / scale
 
 
-# Limits on moves, as shares of the tasks that run, of which the front is made.
+# Limits on disruption, as shares of what it is if all that runs has to go, of which the front is made.
 SHARES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5)
 # Seconds for each of the methods that are asked first.
 FIRST_S = 5.0
@@ -172,21 +190,22 @@ def floor(
     *,
     family: str = DEFAULT_FAMILY,
     time_limit_s: float = 60.0,
-    max_moves: int | None = None,
+    max_disruption: int | None = None,
     front: bool = True,
     jobs: int | None = None,
     memory_mib: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Floor:
-    """Bracket the price of a cluster, and of plans that move few of its tasks.
+    """Bracket the price of a cluster, and of plans that disrupt little of it.
 
-    time_limit_s : for the point that is asked for; half as much for each other one. max_moves : of the point that is asked
-    for; None for what the instance says. front : whether to look at other limits on moves, too. memory_mib, jobs : as in
-    `gap`. on_progress : gets the points that are done; with the first answer, and a better one, its line as a note.
+    time_limit_s : for the point that is asked for; half as much for each other one. max_disruption : of the point that is
+    asked for, in 1 / `Cluster.disruption_scale`; None for what the instance says. front : whether to look at other limits,
+    too. memory_mib, jobs : as in `gap`. on_progress : gets the points that are done; with the first answer, and a better
+    one, its line as a note.
 
     First `Family.floor_first` are asked of every point, then `Family.floor_method`, where they left something open, with
     `Family.floor_beside` at the same time where two runs at a time are allowed. A plan is one under every limit that it keeps
-    to, and a floor under more moves is one under fewer: points take over what is better.
+    to, and a floor under more disruption is one under less: points take over what is better.
 
     Raises
     ------
@@ -196,16 +215,20 @@ def floor(
     known = find_family(family)
     cluster = cluster_of(known)
     family_of([instance], family)
-    max_moves = cluster.most_moves(instance) if max_moves is None else max_moves
-    limited, lack = cluster.with_moves(instance, max_moves), cluster.shortage(instance)
-    tasks = sum(cluster.machines_now(instance).values()) and instance.num_tasks - cluster.pending(instance)
-    limits: set[int | None] = {int(share * tasks) for share in SHARES} | {None} if front and tasks else set()
-    others = sorted(limits - {max_moves}, key=lambda most: (most is None, most or 0))
-    order = [max_moves, *(others if lack is None else ())]
+    max_disruption = cluster.most_disruption(instance) if max_disruption is None else max_disruption
+    limited, lack = cluster.with_disruption(instance, max_disruption), cluster.shortage(instance)
+    max_disruption, scale = cluster.most_disruption(limited), cluster.disruption_scale
+    whole = cluster.whole_disruption(instance)
+    # Whole numbers of tasks, as people choose them.
+    limits: set[int | None] = (
+        {int(share * (whole // scale)) * scale for share in SHARES} | {None} if front and whole else set()
+    )
+    others = sorted(limits - {max_disruption}, key=lambda most: (most is None, most or 0))
+    order = [max_disruption, *(others if lack is None else ())]
     tell, how = on_progress or (lambda _: None), {"family": family, "jobs": jobs, "memory_mib": memory_mib}
     search = _Search(known, limited, order, time_limit_s, how, tell)
     if lack is not None:
-        point = Point(max_moves, why=lack.sentences[0])
+        point = Point(max_disruption, why=lack.sentences[0])
         return replace(search.found(), chosen=point, front=(point,), shortage=lack, remarks=())
     search.first()
     search.better()
@@ -213,7 +236,7 @@ def floor(
 
 
 class _Search:
-    """The points of one cluster, which get better. order : their limits on moves, that of the point asked for first."""
+    """The points of one cluster, which get better. order : their limits on disruption, that of the point asked for first."""
 
     def __init__(
         self,
@@ -264,10 +287,12 @@ class _Search:
 
     def found(self, *, with_steps: bool = True) -> Floor:
         """Return what is known."""
-        points = _shared(sorted(self.points.values(), key=lambda p: (p.max_moves is None, p.max_moves or 0)))
-        chosen = next(point for point in points if point.max_moves == self.order[0])
+        points = _shared(sorted(self.points.values(), key=lambda p: (p.max_disruption is None, p.max_disruption or 0)))
+        chosen = next(point for point in points if point.max_disruption == self.order[0])
         method = self.known.floor_method
-        remarks = [f"with {_limit(most)} no plan holds all tasks, by the word of {method}." for most in self.infeasible]
+        remarks = [
+            f"with {self._limit(most)} no plan holds all tasks, by the word of {method}." for most in self.infeasible
+        ]
         plan, is_infeasible = chosen.plan, self._is_infeasible(self.order[0])
         if plan is None and not is_infeasible:
             remarks.append("No plan was found; it is not proven that there is none.")
@@ -288,7 +313,7 @@ class _Search:
 
     def _run(self, most: int | None, methods: Sequence[str], limit_s: float) -> tuple[Record, ...]:
         """Ask methods of a point, which takes what is better."""
-        limited = self.cluster.with_moves(self.instance, most)
+        limited = self.cluster.with_disruption(self.instance, most)
         with TemporaryDirectory(prefix="schedgap-floor-") as folder:
             result = gap(limited, methods, solutions=Path(folder), time_limit_s=limit_s, **self.how)
             paths = {record.key: Path(folder) / f"{record.run.label}.json" for record in result.records}
@@ -296,9 +321,11 @@ class _Search:
             best = min(there, key=lambda r: r.measurement.objective or 0, default=None)
             plan = None if best is None else self.known.read_solution(limited, paths[best.key])
         price = None if best is None else best.measurement.objective
-        moves = None if plan is None else self.cluster.moved(limited, plan)
+        done = (
+            (None, None) if plan is None else (self.cluster.moved(limited, plan), self.cluster.disrupted(limited, plan))
+        )
         whys = [_why(record) for record in result.records if record.measurement.objective is None]
-        new = Point(most, price, result.best.bound, moves, plan, "; ".join(filter(None, whys)) or None)
+        new = Point(most, price, result.best.bound, *done, plan, "; ".join(filter(None, whys)) or None)
         self.points[most] = _better(self.points[most], new)
         return result.records
 
@@ -306,7 +333,7 @@ class _Search:
         """Note how a run of the method of floors ended."""
         if record.status in FAILED:
             reason = record.measurement.reason or ""
-            self.problems.append(f"with {_limit(most)}: {record.status}, {reason}")
+            self.problems.append(f"with {self._limit(most)}: {record.status}, {reason}")
             self.failures[record.status, re.sub(r"[\d.,]+", "#", reason)] += 1
         if record.status == Status.INFEASIBLE:
             self.infeasible.append(most)
@@ -316,11 +343,18 @@ class _Search:
         often = [status for (status, _), number in self.failures.items() if number >= MOST_FAILURES]
         return f"it failed {MOST_FAILURES} times in the same way ({often[0]})" if often else None
 
+    def _limit(self, most: int | None) -> str:
+        what = "moves" if self.cluster.counts_moves(self.instance) else "disruption"
+        if most is None:
+            return "any number of moves" if what == "moves" else "any disruption"
+        shown = most / self.cluster.disruption_scale
+        return f"at most {shown:.10g} moves" if what == "moves" else f"a disruption of at most {shown:.10g}"
+
     def _is_infeasible(self, most: int | None) -> bool:
         return any(more is None or (most is not None and most <= more) for more in self.infeasible)
 
     def _is_open(self, most: int | None) -> bool:
-        (point,) = (point for point in self.found(with_steps=False).front if point.max_moves == most)
+        (point,) = (point for point in self.found(with_steps=False).front if point.max_disruption == most)
         return not self._is_infeasible(most) and (point.price is None or point.price != point.floor)
 
     def _why(self, most: int | None, reason: str) -> None:
@@ -348,9 +382,9 @@ def _better(old: Point, new: Point) -> Point:
     plans = [point for point in (old, new) if point.price is not None]
     floors = [point.floor for point in (old, new) if point.floor is not None]
     whys = [point.why for point in (old, new) if point.why]
-    best = min(plans, key=lambda point: (point.price or 0, point.moves or 0), default=None)
+    best = min(plans, key=lambda point: (point.price or 0, point.disruption or 0), default=None)
     if best is None:
-        return Point(old.max_moves, floor=max(floors, default=None), why="; ".join(dict.fromkeys(whys)) or None)
+        return Point(old.max_disruption, floor=max(floors, default=None), why="; ".join(dict.fromkeys(whys)) or None)
     return replace(best, floor=max(floors, default=None), why=None)
 
 
@@ -358,15 +392,13 @@ def _shared(points: Sequence[Point]) -> list[Point]:
     """Give each point, of rising limits, the best plan that keeps to its limit, and the best floor of those after it."""
     shared: list[Point] = []
     for i, point in enumerate(points):
-        most = point.max_moves
+        most = point.max_disruption
         kept = [
-            p for p in points if p.price is not None and (most is None or (p.moves is not None and p.moves <= most))
+            p
+            for p in points
+            if p.price is not None and (most is None or (p.disruption is not None and p.disruption <= most))
         ]
-        best = min(kept, key=lambda p: (p.price or 0, p.moves or 0), default=point)
+        best = min(kept, key=lambda p: (p.price or 0, p.disruption or 0), default=point)
         highest = max((later.floor for later in points[i:] if later.floor is not None), default=None)
-        shared.append(replace(best, max_moves=most, floor=highest))
+        shared.append(replace(best, max_disruption=most, floor=highest))
     return shared
-
-
-def _limit(most: int | None) -> str:
-    return "any number of moves" if most is None else f"at most {most} moves"

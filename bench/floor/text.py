@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby, zip_longest
 
+from schedgap.bench.floor.over import Paid, Past, over_of
 from schedgap.bench.floor.search import HOURLY, MONTH_H, Floor, Point
-from schedgap.bench.statistics.tables import NOTHING, Head, folded, in_percent, percent, table_lines, terminal_width
+from schedgap.bench.statistics.tables import (
+    NOTHING,
+    Head,
+    folded,
+    in_percent,
+    measured,
+    percent,
+    table_lines,
+    terminal_width,
+)
+from schedgap.instances.units import DAY_S, HOUR_S
 
 # Rows of machines, notes of the import and steps of the plan that are shown; `floor.json` and `plan.json` have all.
 MOST_ROWS, MOST_NOTES, MOST_STEPS, MOST_PLACES = 20, 12, 3, 2
 
 
 def floor_lines(found: Floor) -> list[str]:
-    """Return what a cluster pays, what nobody can pay less than, the plan, its machines, and price against moves.
+    """Return what a cluster pays, what nobody can pay less than, the plan, its machines, and price against disruption.
 
     Sentences and tables fit the terminal.
     """
@@ -36,6 +47,92 @@ def floor_lines(found: Floor) -> list[str]:
         *found.problems,
     ]
     return [*lines, *_said(["", *further])]
+
+
+def over_lines(found: Past) -> list[str]:
+    """Return what a cluster cost over days, the floor below that, what others would have paid, and where it went."""
+    ran, days = over_of(found.family).ran(found.instance), found.seconds / DAY_S
+    lines = [f"{found.instance.name}: {days:.1f} days from {found.begins:%Y-%m-%d %H:%M} UTC, {ran}"]
+    lines += [_over_line(found, "paid", found.paid)] if found.paid is not None else []
+    gap = "" if found.gap is None else f", gap {percent(found.gap)}"
+    lines.append(_over_line(found, "floor (proven)", found.floor))
+    lines.append(_over_line(found, "best plan", found.plan.price, f", {found.plan.method}{gap}"))
+    if found.paid is not None and found.floor is not None:
+        lines.append(_over_line(found, "saves at most", found.paid - found.floor, ", proven"))
+    lines = [*_said(lines), "", *_rivals(found)]
+    if found.losses is not None:
+        lines += [*_lost(found), *_dear(found)]
+    notes = found.instance.notes
+    whys = [f"{each.method}: {each.why}" for each in found.rivals if each.why]
+    return [*lines, *_said(["", *whys, *_some(notes)])]
+
+
+def _over_line(found: Past, what: str, value: int | None, more: str = "") -> str:
+    if value is None:
+        return f"{what:<16}{NOTHING}"
+    return f"{what:<16}{found.shown(value):,.2f} $, {found.a_month(value):,.0f} $ a month{more}"
+
+
+def _rivals(found: Past) -> list[str]:
+    """Return a table of what the same tasks would have cost."""
+    heads = [
+        Head("method", is_text=True),
+        Head("cost ($)"),
+        Head("$ a month"),
+        Head("above the floor (%)", 1),
+        Head("moves a task", 2),
+    ]
+    truth = [] if found.paid is None else [Paid("paid", found.paid)]
+    rows = [
+        (
+            each.method,
+            NOTHING if each.price is None else f"{found.shown(each.price):,.2f}",
+            NOTHING if each.price is None else f"{found.a_month(each.price):,.0f}",
+            in_percent(found.above(each.price)),
+            measured(each.moves),
+        )
+        for each in (*truth, *found.rivals)
+    ]
+    return table_lines("The same tasks at the same times", heads, rows)
+
+
+def _lost(found: Past) -> list[str]:
+    """Return a table of why more was paid than the floor."""
+    assert found.losses is not None
+    whole = sum(float(each.sum()) for each in found.losses.lost.values())
+    month = MONTH_H * HOUR_S / found.seconds
+    rows = [
+        (
+            reason,
+            f"{each.sum():,.2f}",
+            f"{each.sum() * month:,.0f}",
+            in_percent(float(each.sum()) / whole if whole else 0.0),
+        )
+        for reason, each in found.losses.lost.items()
+    ]
+    heads = [Head("paid above the floor for", is_text=True), Head("$"), Head("$ a month", 1), Head("share (%)")]
+    return ["", *table_lines("Where it went", heads, rows)]
+
+
+def _dear(found: Past) -> list[str]:
+    rows = [
+        (
+            f"{hour.begins:%Y-%m-%d %H:%M}",
+            f"{hour.paid:,.2f}",
+            f"{hour.floor:,.2f}",
+            f"{hour.paid - hour.floor:,.2f}",
+            hour.reason,
+        )
+        for hour in found.dear_hours()
+    ]
+    heads = [
+        Head("from (UTC)"),
+        Head("paid ($)", 1),
+        Head("floor ($)", 1),
+        Head("lost ($)"),
+        Head("most of it", is_text=True),
+    ]
+    return ["", *table_lines("The hours at which most was lost", heads, rows)] if rows else []
 
 
 def _said(sentences: Iterable[str]) -> list[str]:
@@ -63,8 +160,10 @@ def _lines(found: Floor) -> list[str]:
     if found.shortage is not None:
         return [_title(found), *_now(found), *found.shortage.sentences[: 1 + MOST_NOTES]]
     chosen = found.chosen
-    limit = "" if chosen.max_moves is None else f" of at most {chosen.max_moves}"
+    limit = "" if chosen.max_disruption is None else f" of at most {_limit(found, chosen)}"
     moved = "" if chosen.moves is None else f", {chosen.moves}{limit} tasks move"
+    if chosen.moves is not None and not found.counts_moves:
+        moved = f", {chosen.moves} tasks move, disruption {_tasks(found, chosen.disruption)}{limit}"
     lines = [
         _title(found),
         *_now(found),
@@ -104,25 +203,32 @@ def _machines(before: dict[str, int], after: dict[str, int]) -> list[str]:
 
 def _front(found: Floor) -> list[str]:
     heads = [
-        Head("may move"),
+        Head("disruption up to"),
         Head(f"best plan ({found.unit})"),
         Head(f"floor ({found.unit})"),
         Head("gap (%)", 1),
+        Head("disruption", 2),
         Head("moves", 2),
     ]
     rows = [
         (
-            _limit(point),
+            _limit(found, point),
             *(_price(found, point.price), _price(found, point.floor), in_percent(point.gap)),
+            _tasks(found, point.disruption),
             NOTHING if point.moves is None else str(point.moves),
         )
         for point in found.front
     ]
-    return ["", *table_lines("Price against moves", heads, rows)]
+    return ["", *table_lines("Price against disruption, in tasks", heads, rows)]
 
 
-def _limit(point: Point) -> str:
-    return "any" if point.max_moves is None else str(point.max_moves)
+def _limit(found: Floor, point: Point) -> str:
+    return "any" if point.max_disruption is None else _tasks(found, point.max_disruption)
+
+
+def _tasks(found: Floor, disruption: int | None) -> str:
+    tasks = found.in_tasks(disruption)
+    return NOTHING if tasks is None else f"{tasks:,.10g}"
 
 
 def _steps(found: Floor) -> list[str]:
@@ -146,7 +252,7 @@ def _whys(found: Floor) -> list[str]:
     none = [] if found.shortage else [point for point in found.front if point.plan is None and point.why]
     told = []
     for why, points in groupby(none, key=lambda point: point.why):
-        told.append(f"No plan if {' or '.join(map(_limit, points))} may move: {why}.")
+        told.append(f"No plan with a disruption up to {' or '.join(_limit(found, p) for p in points)}: {why}.")
     return told
 
 

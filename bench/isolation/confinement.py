@@ -14,15 +14,13 @@ import os
 import platform
 import stat
 import struct
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.isolation.processes import c_library, die_with_parent
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 LANDLOCK, SCOPES, SECCOMP, MOUNTS = "landlock", "scopes", "seccomp", "mounts"
 # Where a run may write beside its own folder, separated by colons.

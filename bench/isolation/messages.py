@@ -13,23 +13,19 @@ import os
 import pickle
 import struct
 import threading
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import structs
 
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S, Allowance
+from schedgap.bench.plugins.discover import Home
 from schedgap.bench.programs.program import Kind, Program, programs_among
-from schedgap.bench.records.runs import PROCESS_GROUP, RUNEXEC, Measurement, is_small
+from schedgap.bench.records.runs import PROCESS_GROUP, RUNEXEC, Limits, Measurement, Scalar, is_small
 from schedgap.instances.picture import Picture
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from schedgap.bench.plugins.families import Home
-    from schedgap.bench.records.runs import Limits, Scalar
 
 
 def compiled_kind(instance: Any) -> str:

@@ -1,24 +1,28 @@
-"""The harness's side of the warm servers: starts them, keeps them, and never waits for them without end."""
+"""The harness's side of the warm servers: starts them, keeps them, and never waits for them without end.
+
+What the threads of this process are at, for whoever shows how far a suite is.
+"""
 
 from __future__ import annotations
 
 import pickle
 import socket
 import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from schedgap.bench.isolation.activity import COMPILING, doing
 from schedgap.bench.isolation.child import shrunk
 from schedgap.bench.isolation.clocks import MAX_COMPILE_S
-from schedgap.bench.isolation.handle import ServerHandle, ServerLostError, Warmth
+from schedgap.bench.isolation.handle import ServerHandle, ServerLostError, Warmth, give_back, take_spawner
 from schedgap.bench.isolation.judge import JUDGE_S, unjudged
 from schedgap.bench.isolation.messages import (
     START_S,
     Answer,
     Describe,
+    Ending,
     Judge,
     Refusal,
     Request,
@@ -26,22 +30,46 @@ from schedgap.bench.isolation.messages import (
     WarmUp,
     pickled,
 )
-from schedgap.bench.isolation.spawners import give_back, take_spawner
-from schedgap.bench.plugins.discover import methods_of
-from schedgap.bench.plugins.families import load_homes
-from schedgap.bench.programs.program import files_among
+from schedgap.bench.plugins.discover import Home, load_homes, methods_of
+from schedgap.bench.programs.program import Program, files_among
 from schedgap.bench.records.runs import RUNEXEC, Measurement
 from schedgap.instances.compiled_cache import LEDGER
 from schedgap.instances.errors import ExecutorError, MethodError, SchedgapError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import Method, Status
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+# How it is said that kernels are compiled.
+COMPILING = "compiling"
+_LOCK = threading.Lock()
+# By thread, the innermost last.
+_DOING: dict[int, list[str]] = {}
 
-    from schedgap.bench.isolation.messages import Ending
-    from schedgap.bench.plugins.families import Home
-    from schedgap.bench.programs.program import Program
+
+@contextmanager
+def doing(what: str) -> Iterator[None]:
+    """Have `activities` tell what this thread does meanwhile."""
+    thread = threading.get_ident()
+    with _LOCK:
+        _DOING.setdefault(thread, []).append(what)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _DOING[thread].pop()
+            if not _DOING[thread]:
+                del _DOING[thread]
+
+
+def activities() -> list[str]:
+    """Return what each busy thread does, those that began first at the beginning."""
+    with _LOCK:
+        return [whats[-1] for whats in _DOING.values()]
+
+
+def is_compiling() -> bool:
+    """Whether a thread compiles kernels, which it does once and not for each run."""
+    return any(what.startswith(COMPILING) for what in activities())
+
 
 # What a server may take beyond the limits of its run: compiling, killing, judging, answering.
 PATIENCE_S = MAX_COMPILE_S + JUDGE_S + 200.0

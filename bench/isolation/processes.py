@@ -15,18 +15,15 @@ import stat
 import struct
 import sys
 import time
+from collections.abc import Collection, Container, Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import psutil
 
 from schedgap.instances.errors import SchedgapError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable
-
 
 FileId: TypeAlias = tuple[int, int]
 _BLOCK = 512

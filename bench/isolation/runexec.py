@@ -13,23 +13,19 @@ import pickle
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.isolation.answer import pack
-from schedgap.bench.isolation.child import measured
-from schedgap.bench.isolation.fork import answer, confine
+from schedgap.bench.isolation.child import answer, confine, measured
 from schedgap.bench.isolation.messages import Cause, Ending, Message, Request, send
 from schedgap.bench.isolation.supervise import supervise
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.instances.errors import ExecutorError
 from schedgap.instances.jit import own_cache
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 PROBE_S = 60.0
 # A pipe that tells that the instance is there now, and its file.

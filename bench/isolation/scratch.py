@@ -12,13 +12,11 @@ import secrets
 import stat
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from typing import Self
 
 PREFIX = "schedgap-scratch-"
 # A block of `st_blocks`, and what an entry counts at least.

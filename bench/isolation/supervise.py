@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import resource
 import select
 import signal
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from schedgap.bench.isolation.answer import unpack_bound
 from schedgap.bench.isolation.clocks import Allowance, CallClock, WallClock
@@ -23,13 +25,7 @@ from schedgap.bench.isolation.processes import (
     usage,
 )
 from schedgap.bench.isolation.scratch import sizes_of_files
-
-if TYPE_CHECKING:
-    import resource
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from schedgap.bench.records.runs import Limits
+from schedgap.bench.records.runs import Limits
 
 CHECK_EVERY_S = 0.1
 COUNT_FILES_EVERY_S = 1.0

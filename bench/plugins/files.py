@@ -9,24 +9,20 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.machinery import all_suffixes
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from schedgap.bench.programs.program import MODULE, Program, files_among, programs_among
+from schedgap.bench.records.runs import Record, Run
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import MethodError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import Method, runs_elsewhere
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from schedgap.bench.records.runs import Record, Run
 
 # Entry points of installed packages.
 METHODS_GROUP, FAMILIES_GROUP = "schedgap.methods", "schedgap.families"

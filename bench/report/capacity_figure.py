@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from schedgap.bench.capacity import Capacity
 from schedgap.bench.report.figure_files import rendered
 from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.placement import PlacementInstance
 from schedgap.instances.placement.model import NOWHERE, Placement, devices_of
 from schedgap.instances.placement.verify import moved
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from schedgap.bench.capacity import Capacity
 
 STAYS, MOVES, NEW = "#555b63", "#c2571a", "#1f6fb2"
 KINDS = (("stays", STAYS), ("moved", MOVES), ("new", NEW))

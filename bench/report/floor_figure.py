@@ -1,18 +1,25 @@
-"""The price of a cluster against the tasks that may move, and its machines before and after, as one SVG."""
+"""The price of a cluster against how much may be disrupted, and its machines before and after, as one SVG.
+
+What a cluster cost hour by hour, its floor, the best plan and its tasks, as one SVG.
+"""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+from matplotlib.dates import ConciseDateFormatter
 from matplotlib.ticker import MaxNLocator
 
 from schedgap.bench.report.figure_files import rendered
+from schedgap.instances.units import HOUR_S
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from schedgap.bench.floor import Floor
+    from schedgap.bench.floor import Floor, Past
 
 PLAN, BOUND, NOW = "#1f6fb2", "#c2571a", "#555b63"
 # Types that are shown, those of the plan that cost the most first.
@@ -37,10 +44,37 @@ def floor_svg(found: Floor) -> bytes:
     return rendered(draw_on, size=(halves * WIDTH + wider, HEIGHT))
 
 
+def over_svg(found: Past) -> bytes:
+    """Return the figure; without a floor an empty one."""
+
+    def draw_on(canvas: Figure) -> None:
+        upper, lower = canvas.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+        losses = found.losses
+        if losses is None:
+            return
+        edges = [*range(0, found.seconds, HOUR_S), found.seconds][: losses.paid.size + 1]
+        times, length = [found.begins + timedelta(seconds=s) for s in edges], np.diff(edges) / HOUR_S
+        curves = [("paid", losses.paid, NOW), ("floor (proven)", losses.floor, BOUND)]
+        if found.plan_hourly is not None:
+            curves.insert(1, (f"best plan ({found.plan.method})", found.plan_hourly, PLAN))
+        for name, values, colour in curves:
+            upper.stairs(values / length, times, baseline=None, color=colour, label=name, linewidth=1.1)
+        upper.stairs(losses.paid / length, times, baseline=losses.floor / length, fill=True, color=NOW, alpha=0.12)
+        upper.set_ylabel("price ($ an hour)")
+        upper.set_ylim(bottom=0)
+        upper.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1))
+        lower.stairs(losses.tasks, times, baseline=None, color=NOW, linewidth=1.1)
+        lower.set_ylabel("pods")
+        lower.set_ylim(bottom=0)
+        lower.xaxis.set_major_formatter(ConciseDateFormatter(lower.xaxis.get_major_locator()))  # type: ignore[no-untyped-call]
+
+    return rendered(draw_on, size=(2 * WIDTH, 1.2 * HEIGHT))
+
+
 def _front(axes: Axes, found: Floor) -> None:
     scale = found.family.objective_scale
-    most = found.instance.num_tasks - found.pending
-    x = [most if point.max_moves is None else point.max_moves for point in found.front]
+    most = found.whole_disruption
+    x = [found.in_tasks(most if point.max_disruption is None else point.max_disruption) for point in found.front]
     # Between two limits the plan of the lower one is known, and the floor of the higher one.
     lines: tuple[tuple[str, Literal["pre", "post"], list[int | None], str], ...] = (
         ("best plan", "post", [point.price for point in found.front], PLAN),
@@ -52,7 +86,7 @@ def _front(axes: Axes, found: Floor) -> None:
             axes.step(*zip(*known, strict=True), where=where, color=colour, label=name, marker="o", markersize=3)
     if found.price_now is not None:
         axes.axhline(found.price_now / scale, color=NOW, linewidth=0.9, linestyle="--", label="now")
-    axes.set_xlabel("tasks that may move")
+    axes.set_xlabel("disruption: tasks that may move" if found.counts_moves else "disruption that may be (tasks)")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel(f"price ({found.unit})")
     axes.set_ylim(bottom=0)

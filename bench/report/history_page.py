@@ -17,8 +17,7 @@ from statistics import median, mode
 
 from schedgap.bench.report.figures.drawing import DASHES, SHAPES, Axis, Figure, Marks, Series, Unit, mark
 from schedgap.bench.report.figures.packing import FigurePacker
-from schedgap.bench.report.files import refuse_existing, write_whole
-from schedgap.bench.report.page import PAGE_LIMIT, SCRIPTS, Fact, render
+from schedgap.bench.report.page import PAGE_LIMIT, SCRIPTS, Fact, refuse_existing, render, write_whole
 from schedgap.bench.report.tables import seconds
 from schedgap.bench.statistics.history import MEAN_GAP, MEAN_OBJECTIVE, Entry, MethodFigures, Step, find_steps
 from schedgap.bench.statistics.tables import measured, percent

@@ -3,18 +3,20 @@
 What a page shows, as plain data: made of records here, written as HTML in `page`.
 
 The data of the figures and the instances, as the page's script reads them: short JSON that cannot end a script.
+
+Files that a report writes: never over another one unless told to.
 """
 
 from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -38,25 +40,27 @@ from schedgap.bench.report.drilldown import (
 from schedgap.bench.report.figures import build_figures
 from schedgap.bench.report.figures import drawing as palette
 from schedgap.bench.report.figures.drawing import DASHES, SHAPES, Figure, mark
-from schedgap.bench.report.figures.packing import FigurePacker, build_curve_figures, drawn_instances
+from schedgap.bench.report.figures.packing import (
+    FigurePacker,
+    Schedules,
+    build_curve_figures,
+    build_timetables,
+    drawn_instances,
+)
 from schedgap.bench.report.figures.selection import MAX_METHODS, Budget, Selection, clipped, select
 from schedgap.bench.report.figures.sweeps import build_sweeps
-from schedgap.bench.report.figures.timetables import Schedules, build_timetables
-from schedgap.bench.report.files import refuse_existing, write_whole
 from schedgap.bench.report.tables import Provenance, Table, build_provenance, build_table
 from schedgap.bench.statistics.headlines.gap import GAP
-from schedgap.bench.statistics.headlines.registry import find_headline
-from schedgap.bench.statistics.maps import MethodMap, build_maps
+from schedgap.bench.statistics.headlines.registry import find_headline, source_notes
 from schedgap.bench.statistics.measure_rows import is_prediction, measure_note
-from schedgap.bench.statistics.suite_names import source_notes
+from schedgap.bench.statistics.profiles import MethodMap, build_maps
 from schedgap.bench.statistics.summary import Best, Runs, best_of, summarise, told_apart, verified_objective
 from schedgap.bench.statistics.tables import measured, readable
-from schedgap.instances.errors import ReportError
+from schedgap.bench.suites.results import Results
+from schedgap.bench.suites.suite import Suite
+from schedgap.instances.documents import json_files
+from schedgap.instances.errors import ReportError, about_file
 from schedgap.instances.family import find_family
-
-if TYPE_CHECKING:
-    from schedgap.bench.suites.results import Results
-    from schedgap.bench.suites.suite import Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,3 +379,31 @@ def _colours() -> str:
     page = f"--page:light-dark({palette.LIGHT_PAGE},{palette.DARK_PAGE});"
     classes = "".join(f".m{i}{{--m:var(--m{i})}}\n" for i in range(len(palette.LIGHT)))
     return f":root{{{properties}{page}}}\n{classes}"
+
+
+def refuse_existing(paths: Iterable[Path], *, force: bool) -> None:
+    """Raise unless none of the files exists.
+
+    Raises
+    ------
+    ReportError
+        naming the first file that exists.
+    """
+    for path in paths:
+        if path.exists() and (path.is_dir() or not force):
+            way_out = "give another name" if path.is_dir() else "give another name or --force"
+            kind = "is a folder" if path.is_dir() else "exists and is not written over"
+            raise ReportError(f"{path} {kind}; {way_out}.")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; its folder is made if need be.
+
+    Raises
+    ------
+    ReportError
+        if it cannot be written.
+    """
+    with about_file(path.parent, "made", ReportError, "give another place"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    json_files.write_whole(path, content, ReportError, "give another place")

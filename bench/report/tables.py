@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import asdict
 
@@ -17,10 +17,8 @@ from schedgap.bench.records.runs import Record
 from schedgap.bench.report.figures.selection import Budget, clipped
 from schedgap.bench.statistics import tables as terminal
 from schedgap.bench.statistics.headlines.headline import Column, Given, Headline
+from schedgap.bench.suites.results import Results
 from schedgap.instances.family import Family
-
-if TYPE_CHECKING:
-    from schedgap.bench.suites.results import Results
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import TYPE_CHECKING, NoReturn
-
-if TYPE_CHECKING:
-    from types import FrameType
+from types import FrameType
+from typing import NoReturn
 
 # Until an interruption within an import is tried again.
 _LATER_S = 0.02

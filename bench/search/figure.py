@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
 
 from schedgap.bench.report.figure_files import rendered
 from schedgap.bench.report.figures.drawing import Axis, Figure, Series, draw
-
-if TYPE_CHECKING:
-    from schedgap.bench.search.run import Found
+from schedgap.bench.search.run import Found
 
 
 def search_svg(found: Found, title: str) -> bytes:

@@ -12,20 +12,16 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from schedgap.bench.search.program import Declared, read_program
-from schedgap.bench.search.space import changed, drawn
+import numpy as np
+
+from schedgap.bench.search.program import Declared, Parameters, changed, drawn, read_program
 from schedgap.bench.testing.evaluator import Evaluation
 from schedgap.instances.documents.json_files import write_whole
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.draws import generator
 from schedgap.instances.errors import JournalError, SuiteError, about_file
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from schedgap.bench.search.program import Parameters
 
 Judge: TypeAlias = Callable[[Path], Evaluation]
 

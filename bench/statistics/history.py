@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -42,14 +42,11 @@ from schedgap.bench.statistics.summary import (
     summarise,
     verified_objective,
 )
+from schedgap.bench.suites.results import Results
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import JournalError, about_file
 from schedgap.instances.family import find_family
-
-if TYPE_CHECKING:
-    from schedgap.bench.suites.results import Results
-    from schedgap.bench.suites.suite import Suite
-
 
 SCHEMA: Literal["schedgap/history/1"] = "schedgap/history/1"
 # What qualities are called; that of objectives is followed by their unit in brackets.

@@ -6,7 +6,9 @@ beside a result has the same scores everywhere.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
 
@@ -18,10 +20,6 @@ from schedgap.instances.documents.json_files import read_document, write_whole
 from schedgap.instances.errors import SuiteError
 from schedgap.instances.family import find_family
 from schedgap.instances.method import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 SCHEMA: Literal["schedgap/bounds/1"] = "schedgap/bounds/1"
 

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import SuiteError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 # Parts of a suite's file refuse what they do not know, and numbers that are none.
 STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)

@@ -12,9 +12,10 @@ import os
 import resource
 import shutil
 from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.records import journal, pictures
 from schedgap.bench.records.contradictions import Contradiction
@@ -23,9 +24,6 @@ from schedgap.bench.records.journal import Lines, gc_paused
 from schedgap.bench.suites.results import FILE_NAME, PlanFile, read_hosts, read_plan, write_plan
 from schedgap.instances.documents.openings import lines_of, open_given
 from schedgap.instances.errors import JournalError, about_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 # Of the fields in which two rows differ.
 _SHOWN_FIELDS = 3

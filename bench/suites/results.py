@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, get_type_hints
+from typing import Any, Literal, NotRequired, get_type_hints
 
 import msgspec
 from pydantic import TypeAdapter, ValidationError
@@ -24,18 +25,12 @@ from schedgap.bench.programs.program import Program, programs_among
 from schedgap.bench.records.contradictions import judged_together
 from schedgap.bench.records.host import HOST_SCHEMA, HostFacts
 from schedgap.bench.records.journal import FILE_NAME as JOURNAL_NAME
-from schedgap.bench.records.journal import gc_paused, read_journal
-from schedgap.bench.records.runs import PROCESS_GROUP, Record
-from schedgap.bench.suites.suite import Suite  # noqa: TC001 - the model of the file is made of it.
+from schedgap.bench.records.journal import Lines, gc_paused, read_journal
+from schedgap.bench.records.runs import PROCESS_GROUP, Record, Run
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.documents.json_files import first_problem, write_whole
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import JournalError, SuiteError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from schedgap.bench.records.journal import Lines
-    from schedgap.bench.records.runs import Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from importlib.resources import files
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
+from importlib.resources.abc import Traversable
 
 
 def shipped_suites() -> dict[str, Traversable]:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.plugins.discover import load_families
+from schedgap.bench.records.runs import Scalar
 from schedgap.instances.documents.openings import open_given, read_given
 from schedgap.instances.errors import InstanceError, about_file, did_you_mean
 from schedgap.instances.family import FAMILIES, find_family
 from schedgap.instances.method import read_value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from schedgap.bench.records.runs import Scalar
 
 _SCHEMA = re.compile(rb'"schema"\s*:\s*"schedgap/([a-z0-9-]+)/\d+"')
 

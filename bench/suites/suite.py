@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator, Sequence
+from importlib.resources.abc import Traversable
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
-from schedgap.bench.plugins.families import load_family
+from schedgap.bench.plugins.discover import load_family
 from schedgap.bench.programs.program import Program, programs_among, resolved
 from schedgap.bench.records.runs import MAX_CPU_S, MAX_MEMORY_MIB, MAX_THREADS, MAX_TIME_LIMIT_S, MAX_WALL_S, Limits
 from schedgap.bench.suites.collection import (
@@ -29,10 +31,6 @@ from schedgap.instances.documents.json_files import first_problem
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import SuiteError, did_you_mean
 from schedgap.instances.method import NAME
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from importlib.resources.abc import Traversable
 
 SCHEMA = "schedgap/suite/1"
 Value = bool | int | float | str
@@ -159,7 +157,7 @@ class SearchBlock(_Strict):
 class Suite(_Strict):
     """A whole suite.
 
-    families : files of families outside of this package, relative to the suite's own (see `plugins.families`).
+    families : files of families outside of this package, relative to the suite's own (see `discover.load_family`).
     headline : which table answers the question (see `statistics.headlines`). measures : the columns of the headline `measures`.
     """
 

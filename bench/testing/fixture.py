@@ -7,25 +7,21 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from schedgap.bench.programs.program import Kind, Program, parse_program
+from schedgap.bench.records.runs import Record
 from schedgap.bench.statistics.tables import Head, in_percent, table_lines
 from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.testing import PROPERTY
 from schedgap.bench.testing.gap_figures import Gaps, gaps_of, printed
 from schedgap.bench.testing.measure import measure_gap
 from schedgap.instances.errors import JournalError, SchedgapError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from schedgap.bench.records.runs import Record
-
 
 _HEADS = (
     Head("test", is_text=True),

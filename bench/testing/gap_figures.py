@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from schedgap.bench.records.runs import FAILED
+from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.summary import MethodSummary, best_of, in_unit, summarise, verified_objective
 from schedgap.bench.statistics.tables import number, percent
 from schedgap.instances.family import find_family
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from schedgap.bench.records.runs import Record
 
 # Of the instances with the worst gaps, this many are named.
 NAMED = 5

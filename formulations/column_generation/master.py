@@ -17,9 +17,10 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schedgap.formulations.backends.highs_lp import GrowingLp, LpSolution
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
@@ -69,9 +70,13 @@ class Master:
         columns = np.eye(low.shape[0])[np.isfinite(low)]
         return np.full(columns.shape[0], PENALTY * float(self.price.max()) / DOLLAR), columns
 
-    def others(self, kind: IntArray, patterns: IntArray) -> IntArray:
-        """(m, R) int64: what columns of kinds (m,) with patterns (m, n) have in the other rows."""
+    def others(self, kind: IntArray, patterns: IntArray) -> NDArray[Any]:
+        """(m, R): what columns of kinds (m,) with patterns (m, n) have in the other rows."""
         return np.zeros((kind.shape[0], 0), np.int64)
+
+    def is_of_use(self, kind: int, pattern: IntArray) -> bool:
+        """Return whether a column says anything: whether the machine holds some item."""
+        return bool(pattern.any())
 
     def allows(self, patterns: IntArray) -> BoolArray:
         """(m,): whether a machine may have a pattern: no more than is left to ask for."""
@@ -105,7 +110,7 @@ class Master:
         before = self.num_columns
         for k, pattern in zip(kind.tolist(), patterns, strict=True):
             key = k.to_bytes(4, "little") + pattern.tobytes()
-            if key in self._known or not pattern.any():
+            if key in self._known or not self.is_of_use(k, pattern):
                 continue
             self._known.add(key)
             if self.num_columns == self._kind.shape[0]:

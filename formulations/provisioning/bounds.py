@@ -49,7 +49,7 @@ from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Outcome, find_method, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK
+from schedgap.instances.provisioning.moves import DISRUPTION, PER_MACHINE, STOCK
 from schedgap.instances.provisioning.verify import price_step
 
 Row: TypeAlias = "tuple[IntArray, int]"
@@ -133,7 +133,7 @@ def joined_pairs(instance: ProvisioningInstance) -> list[tuple[int, int, int]]:
 
 MAX_ENTRIES = 20_000_000
 # Limits on machines and on moves only make the best solution dearer.
-FEATURES = (STOCK, MOVES, PER_MACHINE)
+FEATURES = (STOCK, DISRUPTION, PER_MACHINE)
 # Entries of the rows of all classes that are kept apart, above which only the hardest have rows.
 MAX_APART = 5_000_000
 

@@ -1,6 +1,6 @@
 """Several methods in turn, each where it pays, sharing what they find: the best solution and the best bound at any time.
 
-Without stocks and limits on moves the machine types in whose place another is as good go first. Then in turn, until bound
+Without stocks and limits on disruption the machine types in whose place another is as good go first. Then in turn, until bound
 and solution meet or the time is over:
 
 1. quick bounds, where machines are of one type all of them: no bound of a later part is shown that is below one of these;
@@ -11,9 +11,9 @@ and solution meet or the time is over:
 6. where all machines are of one type, `branch-cut-and-price`, for most of the time;
 7. `column-generation`, from the best solution and bound so far, for the rest of the time.
 
-With a stock or a limit on moves: `consolidation-ilp` where it is small, the heuristics that know the limits, `bound-pooled` and
-machines exchanged as in `pooled` where any number of tasks may move, and `consolidation`. There the bound of the instance
-without limits is one, too, and its solution is taken where it keeps to them.
+With a limit on disruption `consolidation-pooled` comes first. With it or a stock: `consolidation-ilp` where it is small, the
+heuristics that know the limits, `bound-pooled` and machines exchanged as in `pooled` where any number of tasks may move, and
+`consolidation`. There the bound of the instance without limits is one, too, and its solution is taken where it keeps to them.
 """
 
 from __future__ import annotations
@@ -32,13 +32,15 @@ from schedgap.formulations.provisioning.search import Search
 from schedgap.instances.errors import BackendError, VerifyError
 from schedgap.instances.method import REGISTRY, Found, Outcome, Status, method, untold
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK, anew, keeping, unlimited
+from schedgap.instances.provisioning.moves import DISRUPTION, PER_MACHINE, STOCK, anew, keeping, unlimited
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import verify
 
 UNLIMITED_S = 60.0
-# Those that know stocks and moves.
+# Those that know stocks and disruption.
 LIMITED_HEURISTICS = ("karpenter", "karpenter-consolidation", "cluster-autoscaler")
+# Shares of the time of methods that know the limits, if not two fifths.
+SHARES = {"consolidation-pooled": 0.6, "consolidation": 1.0}
 # Tasks up to which placing them one by one is quick.
 MAX_ONE_BY_ONE = 20_000
 MAX_PATTERNS = 20_000
@@ -62,11 +64,11 @@ PATIENCE = 10
 
 @method(
     "portfolio",
-    version=5,
+    version=6,
     family=FAMILY,
     supports=without_interference,
     bounds=True,
-    handles=(STOCK, MOVES, PER_MACHINE),
+    handles=(STOCK, DISRUPTION, PER_MACHINE),
 )
 def portfolio(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, found: Found = untold
@@ -113,7 +115,7 @@ class Portfolio(Search):
             if self.is_open:
                 self._take(name, self._ask(name, self.instance, BOUND_SHARE * self.limit_s))
         # A stock does not matter where machines without one are as good; renting knows of stocks, moves it does not.
-        offered = None if self.instance.max_moves is not None else without_dominated(self.instance)
+        offered = None if self.instance.max_disruption is not None else without_dominated(self.instance)
         if offered is None or (offered.instance.stock is not None and can_pool(offered.instance) is not None):
             self._limited()
         else:
@@ -195,7 +197,11 @@ class Portfolio(Search):
         def hear(solution: Provisioning | None = None, bound: int | None = None) -> None:
             self._found(bound=bound)
 
-        fewer = unlimited if self.instance.max_moves is None else anew
+        if self.instance.max_disruption is not None:
+            self._ask_each(("consolidation-pooled",))
+            if not self.is_open:
+                return
+        fewer = unlimited if self.instance.max_disruption is None else anew
         free = Portfolio(fewer(self.instance), time.perf_counter(), 0.2 * self.limit_s, self.threads, hear)
         free.run()
         self._raise(free.bound, f"{free.prover} without limits")
@@ -206,7 +212,7 @@ class Portfolio(Search):
             except VerifyError:
                 self.parts.append("its solution breaks the limits")
         self._ask_each(("consolidation-ilp", *LIMITED_HEURISTICS))
-        if self.instance.max_moves is None:
+        if self.instance.max_disruption is None:
             self._exchange()
         self._ask_each(("consolidation",))
 
@@ -223,10 +229,10 @@ class Portfolio(Search):
         self.parts.append(f"pooled {time.perf_counter() - before:.1f} s")
 
     def _ask_each(self, names: Iterable[str]) -> None:
-        """Run methods that know stocks and limits on moves, on the instance as it is."""
+        """Run methods that know stocks and limits on disruption, on the instance as it is."""
         for name in names:
             if self.is_open:
-                share = 0.4 if name != "consolidation" else 1.0
+                share = SHARES.get(name, 0.4)
                 limit_s = min(self.left_s, share * self.limit_s)
                 found = self._ask(name, self.instance, limit_s, self._hearing(name, lambda solution: solution))
                 if found is not None:

@@ -16,11 +16,14 @@ class Spells:
 
     most : (G, C), tasks of each class that must be present at some plan of the spell, at most. presence : (G, C), their
     number summed over its plans. late : (G, C), tasks whose jobs may have ended by the spell's last plan, or not.
+    first, until : (G,), the first plan of each spell, and the first one after it.
     """
 
     most: IntArray
     presence: IntArray
     late: IntArray
+    first: IntArray
+    until: IntArray
 
     @property
     def number(self) -> int:
@@ -83,4 +86,6 @@ def spells(instance: ReconfigurationInstance, number: int) -> Spells:
         np.maximum.reduceat(present[busy], starts),
         np.add.reduceat(present[busy] * plans[busy, None], starts),
         np.maximum.reduceat(left[busy], starts),
+        times[busy[starts]],
+        times[busy[np.append(starts[1:], busy.size) - 1] + 1],
     )

@@ -111,6 +111,8 @@ class SpellPricer(Generation):
         self.pool = np.zeros((0, 2 * self.num_classes), np.int64)
         self.pool_cost = np.zeros(0)
         self.nodes = self.best = 0
+        # (C,), the prices that prove `best`.
+        self.proven = np.zeros(self.num_classes, np.int64)
 
     def worth(self, most: IntArray, presence: IntArray, late: IntArray) -> int:
         """Return the proven worth of one spell's presence, nano-dollars an hour times plans. All (C,).
@@ -123,6 +125,7 @@ class SpellPricer(Generation):
         usable = (self.pool <= np.concatenate((most, late))).all(axis=1)
         self.master.add_columns(self.pool_cost[usable], self.pool[usable][:, classes].astype(np.float64))
         self.best, self.spell = 0, (classes, most, presence, late)
+        self.proven = np.zeros(self.num_classes, np.int64)
         self.generate(math.inf if self.deadline is None else self.deadline)
         return self.best
 
@@ -134,8 +137,10 @@ class SpellPricer(Generation):
         contents, costs, violation = self._violated(classes, np.flatnonzero(late), most, late, price)
         if self.is_late():
             return False, False
-        left_over = np.maximum(0, price - violation).tolist()
-        self.best = max(self.best, sum(int(p) * int(n) for p, n in zip(left_over, presence, strict=True)))
+        left_over = np.maximum(0, price - violation)
+        worth = sum(p * n for p, n in zip(left_over.tolist(), presence.tolist(), strict=True))
+        if worth > self.best:
+            self.best, self.proven = worth, left_over
         if contents:
             rows = np.array(contents)
             self.master.add_columns(np.array(costs), rows[:, classes].astype(np.float64))

@@ -13,10 +13,12 @@ bits for every instance that `contents` lets pass. Beyond that the instance is u
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
 from schedgap.formulations.reconfiguration.contents import boundable
+from schedgap.formulations.reconfiguration.fluid_prices import fluid_prices
 from schedgap.formulations.reconfiguration.presence import Spells, spells
 from schedgap.formulations.reconfiguration.spell_prices import SpellPricer, window_s
 from schedgap.formulations.reconfiguration.work_prices import micro_dollars, work_prices, work_s
@@ -24,6 +26,7 @@ from schedgap.instances.arrays import IntArray
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.moves import RUNNING, STOCK
 from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance
+from schedgap.instances.units import DOLLAR
 
 # Shares that are tried, the best on the Alibaba trace first; all of them only where there is little to price. Share 0
 # is presence alone: so, time allowing, no bound of this module is better than `bound-progress`.
@@ -31,6 +34,9 @@ PERCENT = (80, 90, 60, 20, 0)
 PERCENT_OF_MANY = (80, 90, 0)
 FEW_SPELLS = 100
 NODE_LIMIT = 1_000_000
+# Nodes of the search for contents until it proves more than prices of resources do. After so many spells in which it does not,
+# it is not tried on further ones.
+FEW_NODES, MOST_FUTILE = 20_000, 3
 
 
 @method("bound-progress", version=2, family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
@@ -64,7 +70,7 @@ def bound_presence(
     begun = time.perf_counter()
     run = _Run(instance, spells(instance, num_spells), None if time_limit_s is None else begun + time_limit_s)
     nothing = np.zeros(instance.catalogue.num_classes, np.int64)
-    return run.outcome(run.bound(nothing), begun, {"spells": run.spells.number})
+    return run.outcome(run.bound(nothing), begun, {"spells": run.spells.number}, run.proof())
 
 
 class _Run:
@@ -75,24 +81,63 @@ class _Run:
         opens, closes = window_s(instance)
         self.window = instance.period_s + closes - opens
         self.iterations = self.nodes = 0
+        # Of each spell the prices of presence that the last bound counted.
+        self.prices: list[IntArray] = []
 
     def bound(self, speed_price: IntArray) -> int:
         """Return the proven bound, micro-dollars, at these prices; spells after the deadline are worth nothing."""
-        pricer, worth = SpellPricer(self.instance, speed_price, NODE_LIMIT, self.deadline), 0
-        for g in range(self.spells.number):
-            if self.window <= 0 or pricer.is_late():
+        pricer, cut = SpellPricer(self.instance, speed_price, FEW_NODES, self.deadline), self.spells
+        number = cut.number if self.window > 0 else 0
+        fluid = np.zeros_like(cut.presence)
+        if number and not speed_price.any():
+            fluid = fluid_prices(self.instance, pricer.offers, cut, self.deadline)
+        worth, futile, self.prices = 0, 0, []
+        for g in range(number):
+            known = sum(p * n for p, n in zip(fluid[g].tolist(), cut.presence[g].tolist(), strict=True))
+            found, prices = known, fluid[g]
+            while futile < MOST_FUTILE and not pricer.is_late():
+                if (better := pricer.worth(cut.most[g], cut.presence[g], cut.late[g])) > found:
+                    found, prices = better, pricer.proven
+                if found > known and pricer.node_limit < NODE_LIMIT:
+                    # Contents can be searched: thoroughly from here on.
+                    pricer.node_limit = NODE_LIMIT
+                    continue
+                futile = 0 if found > known else futile + 1
                 break
-            worth += pricer.worth(self.spells.most[g], self.spells.presence[g], self.spells.late[g])
+            worth += found
+            self.prices.append(prices)
         self.iterations += pricer.iterations
         self.nodes += pricer.nodes
         work = sum(int(p) * int(w) for p, w in zip(speed_price, work_s(self.instance), strict=True))
         return micro_dollars(worth * self.window + work)
 
-    def outcome(self, bound: int, begun: float, details: dict[str, int]) -> Outcome:
+    def proof(self) -> dict[str, Any] | None:
+        """Return the prices of presence by spell, nano-dollars an hour, and how much of a period they count.
+
+        None where machines are paid later than they are ordered, which has contents that are cheaper at first.
+        """
+        if self.instance.acquire_s.any():
+            return None
+        period_s, cut = self.instance.period_s, self.spells
+        spells = [
+            {
+                "from_s": int(cut.first[g]) * period_s,
+                "until_s": int(cut.until[g]) * period_s,
+                "classes": np.flatnonzero(price).tolist(),
+                "prices": price[price > 0].tolist(),
+            }
+            for g, price in enumerate(self.prices)
+        ]
+        return {"window_s": max(self.window, 0), "spells": spells}
+
+    def outcome(
+        self, bound: int, begun: float, details: dict[str, int], proof: dict[str, Any] | None = None
+    ) -> Outcome:
         """Return the outcome."""
         return Outcome(
             bound=bound,
             status=Status.NO_SOLUTION,
             solve_s=time.perf_counter() - begun,
             details={**details, "iterations": self.iterations, "nodes": self.nodes},
+            certificate=None if proof is None else {"bound": bound / DOLLAR, "proof": proof},
         )

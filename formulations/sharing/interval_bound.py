@@ -44,9 +44,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schedgap.formulations.backends.cp_sat import MAX_OBJECTIVE
+from schedgap.formulations.backends.cp_sat import MAX_OBJECTIVE, PlacementProblem, solve_placement, twins
 from schedgap.formulations.backends.dispatch import solve
-from schedgap.formulations.backends.scheduling import PlacementProblem, solve_placement, twins
 from schedgap.formulations.fairness.fair_point import find_fair_point
 from schedgap.formulations.linear_model import LinearModel, Rows, proven_cost
 from schedgap.formulations.sharing.work_bound import Pools, alone_ms, bound_work, pools_of, slots_of

@@ -12,8 +12,8 @@ from schedgap.heuristics.placement.kernels_play import play
 from schedgap.heuristics.placement.kernels_scores import Rule
 from schedgap.heuristics.placement.state import state_of
 from schedgap.instances.method import method
+from schedgap.instances.placement.measures import is_known
 from schedgap.instances.placement.model import FAMILY, Placement, PlacementInstance
-from schedgap.instances.placement.power import is_known
 
 HANDLED = ("running", "gangs")
 STRATEGIES = {

@@ -11,8 +11,8 @@ import numpy as np
 
 from schedgap.heuristics.placement.kernels_prices import hole_prices
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, Records, records
+from schedgap.instances.placement.measures import watts_by_type
 from schedgap.instances.placement.model import NOWHERE, ONE, PlacementInstance
-from schedgap.instances.placement.power import watts_by_type
 from schedgap.instances.placement.stranded import room_of
 
 # Scores of so many pairs of a class and a node are kept: half a GiB.

@@ -22,6 +22,7 @@ from schedgap.heuristics.provisioning.kubernetes.cluster_autoscaler import (
 from schedgap.heuristics.provisioning.kubernetes.karpenter import (
     ORDERS,
     POOLS,
+    candidates,
     consolidate,
     place_waiting,
     pools_of,
@@ -31,8 +32,9 @@ from schedgap.heuristics.provisioning.kubernetes.state import GONE
 from schedgap.heuristics.reconfiguration.actions import ELSEWHERE, Plan
 from schedgap.heuristics.reconfiguration.observation import MIGRATING, Observation
 from schedgap.heuristics.reconfiguration.player import policy
+from schedgap.heuristics.reconfiguration.upkeep import Log, Watch, looked_up
 from schedgap.instances.arrays import BoolArray, IntArray
-from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.provisioning.running import ANY_NUMBER, EMPTY, NO_SCALE_DOWN, Budget, Pool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,19 +57,23 @@ class Present:
             stock = np.where(observation.stock_left == ANY_NUMBER, PLENTY, observation.stock_left)
         offer = (observation.demand, market.type2family, market.capacity, market.price, stock)
         home, classes = observation.task_machine, observation.task_class
-        cluster = Cluster.start(offer, observation.machine_type, home, classes, queue)
+        weight = None
+        if observation.upkeep is not None:
+            weight = observation.upkeep.of_classes(observation.job_class, observation.demand.shape[1])
+        cluster = Cluster.start(offer, observation.machine_type, home, classes, queue, weight=weight)
         is_movable = observation.machine_running.copy()
         migrates = (observation.job_phase == MIGRATING)[observation.task_job]
         is_movable[home[migrates & (home >= 0)]] = False
         return cls(observation, cluster, is_movable)
 
-    def since(self, what: str, marks: dict[int, object]) -> dict[int, int]:
-        """Return since when each machine, by its number, has had the mark that it has now, as far as plans have seen it."""
-        memory, now = self.observation.memory.get(what, {}), self.observation.now_s
-        found = {m: memory.get(m, (None, now)) for m in marks}
-        kept = {m: found[m] if found[m][0] == mark else (mark, now) for m, mark in marks.items()}
-        self.observation.memory[what] = kept
-        return {m: since for m, (_, since) in kept.items()}
+    def since(self, is_little: BoolArray) -> IntArray:
+        """(M,) int64, since when each machine has been little used or not, as now, as far as plans have seen it."""
+        memory, machine = self.observation.memory, self.observation.machine
+        known, was, since_s = memory.get("little", (machine[:0], machine[:0], machine[:0]))
+        now = np.full(machine.shape, self.observation.now_s)
+        found = np.where(looked_up(known, was, machine) == is_little, looked_up(known, since_s, machine), now)
+        memory["little"] = (machine, is_little.astype(np.int64), found)
+        return found
 
     def hide(self) -> IntArray:
         """Take nodes that do not run yet out of the tests, which put no task on such; return the types of all nodes."""
@@ -92,6 +98,23 @@ class Present:
         row = np.concatenate((np.arange(known), known + np.cumsum(types != GONE) - 1, [ELSEWHERE]))
         return Plan(row[cluster.tasks.place], types[types != GONE], keep)
 
+    def start_later(self) -> None:
+        """Mark the nodes that do not run yet: no task of a node that goes may need one."""
+        known, starting = self.observation.num_machines, self.cluster.nodes.starting
+        starting[:known] = ~self.observation.machine_running
+        starting[known : self.cluster.number] = True
+
+    def is_empty(self) -> BoolArray:
+        """(M,) bool, whether a machine has no task."""
+        counts = np.bincount(self.cluster.tasks.place, minlength=self.cluster.number)
+        empty: BoolArray = counts[: self.observation.num_machines] == 0
+        return empty
+
+    def remember(self, log: Log) -> None:
+        """Take note of what this plan does."""
+        place = self.cluster.tasks.place
+        log.note(self.observation, np.where(place < self.observation.num_machines, place, -1))
+
 
 @policy("karpenter", choices={"order": ORDERS, "pools": POOLS}, handles=("stock",))
 def karpenter(
@@ -100,6 +123,7 @@ def karpenter(
     consolidate_after_s: int = 0,
     budget_percent: int = 10,
     pools: str = "one",
+    spot_to_spot: bool = False,
 ) -> Plan:
     """Place new tasks as Karpenter does a batch of pods, then consolidate: `karpenter-consolidation` of `provisioning`.
 
@@ -107,30 +131,34 @@ def karpenter(
     `budget_percent` go at a plan (10 is the default of a NodePool). A machine may go, also for want of tasks, if for
     `consolidate_after_s` no task came or went, as far as plans see it, it runs, and none of its tasks belongs to a job that
     migrates; tasks go to machines that run, or to the one new machine. Interference and delays are not looked at.
+
+    Where an instance has `upkeep` with pools, these say both, budgets with schedules included; what a budget leaves is for a
+    plan. Then no machine goes either whose task is left alone (do-not-disrupt), or whose task's guard admits no move: tasks
+    are away from where a plan sends them until they run there. A machine that is quiet for too short takes no tasks of
+    others that go, and nothing is done that would need one that does not run yet. spot_to_spot : the feature gate, as there.
     """
     market, classes = observation.market, observation.task_class
     sizes = observation.demand[market.type2family[observation.reservation_type], np.arange(observation.demand.shape[1])]
     present = Present.of(observation, queued(market.resources, sizes, classes))
-    cluster, known = present.cluster, observation.num_machines
-    content: dict[int, list[int]] = {int(m): [] for m in observation.machine}
-    number = observation.machine.tolist()
-    for task, m in zip(observation.task.tolist(), observation.task_machine.tolist(), strict=True):
-        if m >= 0:
-            content[number[m]].append(task)
-    since = present.since("content", {m: tuple(tasks) for m, tasks in content.items()})
-    settled = observation.now_s - np.array([since[m] for m in number], np.int64) >= consolidate_after_s
+    cluster = present.cluster
+    log = Log.of(observation, observation.upkeep)
     pool = pools_of(cluster, pools)
     place_waiting(cluster, pool)
     if cluster.waiting.size:
         # Machines ran out: the play ends.
         return present.plan()
+    if observation.upkeep is not None:
+        default = Pool("", (Budget(budget_percent, True),), consolidate_after_s=consolidate_after_s)
+        watch = Watch.of(observation, observation.upkeep, log, default)
+        keep = _upkeep(present, watch, pool, order, spot_to_spot)
+        present.remember(log)
+        return present.plan(keep)
+    settled = observation.now_s - log.since_s >= consolidate_after_s
     changed = np.unique(cluster.tasks.place[cluster.tasks.home < 0])
-    keep = ~settled
     allowed = -(-int(observation.machine_running.sum()) * budget_percent // 100)
     gone = 1
     while gone and allowed > 0:
-        empty = np.bincount(cluster.tasks.place, minlength=cluster.number)[:known] == 0
-        stays = np.flatnonzero(~(settled & present.is_movable) | empty)
+        stays = np.flatnonzero(~(settled & present.is_movable) | present.is_empty())
         types = present.hide()
         kept = np.concatenate((stays, changed))
         stock = cluster.stock.copy()
@@ -140,7 +168,37 @@ def karpenter(
         cluster.stock[:] = stock
         present.show(types)
         allowed -= gone
-    return present.plan(keep)
+    return present.plan(~settled)
+
+
+def _upkeep(present: Present, watch: Watch, pool: IntArray, order: str, spot_to_spot: bool) -> BoolArray:
+    """Give up machines within the limits of pools; return (M,) bool, the machines to keep although they have no task."""
+    cluster, known = present.cluster, present.observation.num_machines
+    cluster.spot[watch.upkeep.machines.spot] = True
+    keep = np.ones(known, np.bool_)
+    stock, before = cluster.stock.copy(), cluster.number
+    limits = watch.limits(cluster)
+    empty = limits.within(cluster, candidates(cluster, order, limits.may_go(cluster, EMPTY)), EMPTY)
+    keep[empty] = False
+    cluster.remove(empty)
+    # What goes is still paid at this plan, so that nothing can be had for it.
+    cluster.stock[:] = stock
+    # Tasks that count nothing are placed anew, as new ones are.
+    place_waiting(cluster, pool)
+    if cluster.waiting.size:
+        return keep
+    gone = empty
+    while True:
+        watch.give_up(gone)
+        rented = cluster.nodes.machine_type[before : cluster.number]
+        cluster.stock[:] = stock - np.bincount(rented, minlength=stock.shape[0])
+        present.start_later()
+        types = cluster.nodes.machine_type[:known].copy()
+        if not consolidate(
+            cluster, pool, order, PLENTY, PLENTY, limits=watch.limits(cluster), spot_to_spot=spot_to_spot
+        ):
+            return keep
+        gone = np.flatnonzero((types != GONE) & (cluster.nodes.machine_type[:known] == GONE))
 
 
 @policy("cluster-autoscaler", stochastic=True, choices={"expander": EXPANDERS}, handles=("stock",))
@@ -157,6 +215,9 @@ def cluster_autoscaler(
     A machine goes if at all plans of the last `unneeded_s` its use was at most `utilisation_percent`, nothing was rented for
     `delay_after_add_s`, it runs, none of its tasks belongs to a job that migrates, and its tasks fit on machines that run.
     Empty machines wait for the same time. Interference and delays are not looked at.
+
+    Where an instance has `upkeep`, no machine goes that is marked to stay, or has a task that keeps it (safe-to-evict), or one
+    whose guard admits no move now.
     """
     present = Present.of(observation, np.arange(observation.num_tasks))
     cluster, known, now = present.cluster, observation.num_machines, observation.now_s
@@ -165,14 +226,22 @@ def cluster_autoscaler(
         # Machines ran out: the play ends.
         return present.plan()
     little = is_little_used(cluster, observation.market.resources, utilisation_percent)[:known]
-    since = present.since("little", dict(zip(observation.machine.tolist(), little.tolist(), strict=True)))
-    unneeded = little & (now - np.array([since[m] for m in observation.machine.tolist()], np.int64) >= unneeded_s)
+    unneeded = little & (now - present.since(little) >= unneeded_s)
     if cluster.number > known:
         observation.memory["added_s"] = now
     if now - observation.memory.get("added_s", -delay_after_add_s) < delay_after_add_s:
         unneeded[:] = False
+    upkeep, empty = observation.upkeep, present.is_empty()
+    if upkeep is None:
+        types = present.hide()
+        shrink(cluster, np.flatnonzero(unneeded & present.is_movable & ~empty))
+        present.show(types)
+        return present.plan(empty & ~unneeded)
+    log = Log.of(observation, upkeep)
+    watch = Watch.of(observation, upkeep, log)
+    unneeded &= watch.marks & NO_SCALE_DOWN == 0
     types = present.hide()
-    empty = np.bincount(cluster.tasks.place, minlength=cluster.number)[:known] == 0
-    shrink(cluster, np.flatnonzero(unneeded & present.is_movable & ~empty))
+    chosen = np.flatnonzero(unneeded & present.is_movable & ~empty)
+    shrink(cluster, chosen, admitted=lambda rows: rows[~watch.blocked(cluster, watch.kept)[rows]])
     present.show(types)
     return present.plan(empty & ~unneeded)

@@ -13,6 +13,7 @@ import numpy as np
 from schedgap.heuristics.reconfiguration.actions import Draft, Market
 from schedgap.heuristics.reconfiguration.kernels_player import Catalogue, Present
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
+from schedgap.instances.reconfiguration.upkeep import Upkeep
 
 QUEUED, MIGRATING, EXECUTING = 0, 1, 2
 
@@ -39,6 +40,7 @@ class Observation:
     stock_left : (K,) int64, how many more machines of each type this plan may rent, -1 for any number; None where that is so
     of all types. A machine that is given back counts until it is paid no more.
     throughput : (W, W) float64, pairwise; None unless the policy knows the throughput.
+    upkeep : what controllers of real clusters look at, of the jobs in `job`; None where nothing is said.
     memory : the policy's own, empty at first and kept from plan to plan.
     """
 
@@ -70,6 +72,7 @@ class Observation:
     machine_running: BoolArray
     stock_left: IntArray | None
     throughput: FloatArray | None
+    upkeep: Upkeep | None
     memory: dict[str, Any]
 
     @property

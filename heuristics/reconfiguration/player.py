@@ -200,6 +200,7 @@ class Player:
             machine_type=locked(machine_type),
             machine_running=locked(running),
             stock_left=locked(self._stock_left()) if state.given.stock.size else None,
+            upkeep=None if instance.upkeep is None else instance.upkeep.of_jobs(job),
             memory=self.memory,
             **self.classes,
         )

@@ -6,11 +6,9 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, AnyStr, BinaryIO, cast
-
-if TYPE_CHECKING:
-    from io import BufferedReader
+from typing import IO, AnyStr, BinaryIO, cast
 
 # Far beyond any document that is read as a whole, and any line of what is read by lines.
 MOST_BYTES = 2**29

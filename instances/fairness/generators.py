@@ -17,7 +17,7 @@ import numpy as np
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.fairness.model import ONE, UNLIMITED, FairnessInstance
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed
 from schedgap.instances.units import GIB_MIB
 
 

@@ -3,15 +3,18 @@
 from schedgap.instances.family import Cluster, Family, register_family
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
 from schedgap.instances.provisioning.cluster import (
+    counts_moves,
+    disrupted,
     folded,
     machines_now,
     machines_of,
-    most_moves,
+    most_disruption,
     moved,
     pending,
     plan_remarks,
     price_now,
-    with_moves,
+    whole_disruption,
+    with_disruption,
 )
 from schedgap.instances.provisioning.files import (
     read_instance,
@@ -34,10 +37,10 @@ from schedgap.instances.provisioning.generators import (
 )
 from schedgap.instances.provisioning.measures import measures, picture
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance, shrink
-from schedgap.instances.provisioning.moves import features, keeping, moves
+from schedgap.instances.provisioning.moves import disruption, features, keeping, moves
 from schedgap.instances.provisioning.plans import drain_order, shortage
 from schedgap.instances.provisioning.readers import alibaba, bpplib, build_provisioning, csv_tables, kubernetes, vbp
-from schedgap.instances.provisioning.running import ANY_NUMBER, Running
+from schedgap.instances.provisioning.running import ANY_NUMBER, ONE_TASK, Running
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import cost, lost_value, objective, price_step, verify
 
@@ -78,8 +81,11 @@ PROVISIONING = register_family(
         cluster=Cluster(
             price_now=price_now,
             pending=pending,
-            most_moves=most_moves,
-            with_moves=with_moves,
+            most_disruption=most_disruption,
+            with_disruption=with_disruption,
+            whole_disruption=whole_disruption,
+            disrupted=disrupted,
+            counts_moves=counts_moves,
             machines_now=machines_now,
             machines_of=machines_of,
             moved=moved,
@@ -88,6 +94,7 @@ PROVISIONING = register_family(
             drain=drain_order,
             write_plan=write_plan,
             plan_remarks=plan_remarks,
+            disruption_scale=ONE_TASK,
         ),
         floor_method="portfolio",
         floor_first=("karpenter", "karpenter-consolidation", "bound-resource-prices"),
@@ -105,6 +112,7 @@ __all__ = [
     "ANY_NUMBER",
     "FAMILY",
     "NOT_ALLOWED",
+    "ONE_TASK",
     "PROVISIONING",
     "Merged",
     "Provisioning",
@@ -119,6 +127,7 @@ __all__ = [
     "consolidation",
     "cost",
     "csv_tables",
+    "disruption",
     "distinct",
     "karpenter_basic",
     "keeping",

@@ -29,6 +29,7 @@ def with_classes(
             "task_names",
             "running",
             "per_machine",
+            "disruption",
         )
     )
     return instance.replace(**{**gone, "job_names": (), "demand": demand, "counts": counts, **changes})
@@ -107,10 +108,10 @@ def merge_equal_classes(instance: ProvisioningInstance) -> Merged:
     """Merge classes of equal demand (and, with interference, of equal workload and job value), each free to share machines.
 
     The merged instance keeps neither task order nor names: its classes are the distinct demands, in order of first
-    appearance, and no running machines. Where moves are limited nothing is merged: tasks of equal demand then differ by
+    appearance, and no running machines. Where disruption is limited nothing is merged: tasks of equal demand then differ by
     the machine that they are on. O(C log C).
     """
-    if instance.max_moves is not None:
+    if instance.max_disruption is not None:
         return Merged(instance, instance, np.arange(instance.num_classes))
     num_classes = instance.num_classes
     parts = [np.moveaxis(instance.demand, 0, 1).reshape(num_classes, -1)]

@@ -1,4 +1,4 @@
-"""A running cluster as a person sees it: what it costs now, how many machines of which type, how many tasks would move."""
+"""A running cluster as a person sees it: what it costs, its machines by type, what would move and how much that disrupts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 
 import numpy as np
 
+from schedgap.instances import exact
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.provisioning.moves import moves
+from schedgap.instances.provisioning.moves import disruption, moves
 from schedgap.instances.provisioning.plans import exceeded
 from schedgap.instances.provisioning.solution import Provisioning
 
@@ -27,13 +28,13 @@ def pending(instance: ProvisioningInstance) -> int:
     return instance.num_tasks - (0 if instance.running is None else int(instance.running.count.sum()))
 
 
-def most_moves(instance: ProvisioningInstance) -> int | None:
-    """Return how many tasks may move; None for any number."""
-    return instance.max_moves
+def most_disruption(instance: ProvisioningInstance) -> int | None:
+    """Return how much disruption there may be, in 1 / `disruption_scale`; None for any."""
+    return instance.max_disruption
 
 
-def with_moves(instance: ProvisioningInstance, most: int | None) -> ProvisioningInstance:
-    """Return the instance in which at most so many tasks may move; None for any number.
+def with_disruption(instance: ProvisioningInstance, most: int | None) -> ProvisioningInstance:
+    """Return the instance with at most so much disruption, in 1 / `disruption_scale`; None for any.
 
     Raises
     ------
@@ -41,8 +42,29 @@ def with_moves(instance: ProvisioningInstance, most: int | None) -> Provisioning
         where none runs that could move.
     """
     if most is not None and instance.running is None:
-        raise InstanceError(f"{instance.name}: no machine runs, so no task can move; leave the limit on moves out.")
-    return instance.replace(max_moves=most)
+        raise InstanceError(
+            f"{instance.name}: no machine runs, so no task can move; leave the limit on disruption out."
+        )
+    return instance.replace(max_disruption=most)
+
+
+def whole_disruption(instance: ProvisioningInstance) -> int:
+    """Return the disruption, in 1 / `disruption_scale`, if all that runs had to go: no plan has more."""
+    running = instance.running
+    if running is None:
+        return 0
+    machines = 0 if running.node_disruption is None else sum(running.node_disruption.tolist())
+    return int(exact.dot(running.count, instance.weight[running.task_class])) + machines
+
+
+def disrupted(instance: ProvisioningInstance, solution: Provisioning) -> int | None:
+    """Return how much a solution disrupts, in 1 / `disruption_scale`; None where nothing runs."""
+    return None if instance.running is None else disruption(instance, solution)
+
+
+def counts_moves(instance: ProvisioningInstance) -> bool:
+    """Return whether disruption is the number of tasks that move."""
+    return instance.counts_moves
 
 
 def machines_now(instance: ProvisioningInstance) -> dict[str, int]:

@@ -10,8 +10,10 @@ Provisioning solutions as JSON files, schema `schedgap/provisioning-solution/1`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NotRequired
 
@@ -44,8 +46,8 @@ from schedgap.instances.documents.json_files import from_units, to_units
 from schedgap.instances.errors import InstanceError, SolutionError
 from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
 from schedgap.instances.provisioning.plans import restrained_tasks
-from schedgap.instances.provisioning.running import ANY_NUMBER
-from schedgap.instances.provisioning.running_files import running_machines
+from schedgap.instances.provisioning.running import ANY_NUMBER, ONE_TASK
+from schedgap.instances.provisioning.running_files import from_tasks, running_machines
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 from schedgap.instances.units import DOLLAR, resource_scales
 
@@ -221,6 +223,37 @@ def _write_limits(instance: ProvisioningInstance, _: Place) -> list[Given]:
     return [{} if limit == ANY_NUMBER else {"per_machine": limit} for limit in instance.per_machine.tolist()]
 
 
+def _read_weights(tasks: Sequence[Given], table: Table, place: Place) -> dict[str, Any]:
+    if not any("disruption" in task for task in tasks):
+        return {}
+    given = [task.get("disruption", 1) for task in tasks]
+    return {"disruption": from_tasks(given, table.at("disruption"), place.error, (table.names,))}
+
+
+def _write_weights(instance: ProvisioningInstance, _: Place) -> list[Given]:
+    if instance.disruption is None:
+        return [{}] * instance.num_classes
+    weights = instance.disruption.tolist()
+    return [{} if weight == ONE_TASK else {"disruption": from_units(weight, ONE_TASK)} for weight in weights]
+
+
+def _read_limit(document: Given, place: Place) -> dict[str, Any]:
+    """Read the limit on disruption; `max_moves` is that of files from before there were weights."""
+    if "max_moves" not in document:
+        if "max_disruption" not in document:
+            return {}
+        # Down, not to the nearest: what is too fine is less than anybody's.
+        return {"max_disruption": math.floor(Fraction(document["max_disruption"]) * ONE_TASK)}
+    if "max_disruption" in document:
+        raise place.error("max_disruption and max_moves are both given; leave the latter out, which is an old name.")
+    return {"max_disruption": document["max_moves"] * ONE_TASK}
+
+
+def _write_limit(instance: ProvisioningInstance, _: Place) -> dict[str, Any]:
+    most = instance.max_disruption
+    return {} if most is None else {"max_disruption": from_units(most, ONE_TASK)}
+
+
 def _read_usual(types: Sequence[Given], *_: object) -> dict[str, Any]:
     return {"usual_tasks": tuple((kind["name"], kind["usual_tasks"]) for kind in types if "usual_tasks" in kind)}
 
@@ -265,13 +298,17 @@ INSTANCE = InstanceDocument(
             RowPart({"job": NotRequired[str]}, _read_jobs, _write_jobs),
             Field("tasks_per_job", Count, default=1, omitted=True),
             RowPart({"per_machine": NotRequired[Count]}, _read_limits, _write_limits),
+            RowPart({"disruption": NotRequired[Amount]}, _read_weights, _write_weights),
             label="task",
         ),
         Value("task_order", list[Index], "task2class", default=None, omitted=True),
         Value("task_names", list[str], default=None, omitted=True),
         arrays=[
             *(Array("demand", 3), Array("counts"), Array("class2workload", optional=True)),
-            *(Array(name, optional=True) for name in ("class2job", "tasks_per_job", "task2class", "per_machine")),
+            *(
+                Array(name, optional=True)
+                for name in ("class2job", "tasks_per_job", "task2class", "per_machine", "disruption")
+            ),
             *(Array(name, text=True, optional=True) for name in ("class_names", "task_names", "job_names")),
             *(Array("workloads", text=True, optional=True), Array("families", text=True)),
         ],
@@ -279,7 +316,7 @@ INSTANCE = InstanceDocument(
     ),
     running_machines("task", _class_names, disruption=True),
     restrained_tasks(_class_names),
-    Value("max_moves", Index, default=None, omitted=True),
+    Custom({"max_disruption": NotRequired[Amount], "max_moves": NotRequired[Index]}, _read_limit, _write_limit),
     Value("unit", str, default="", omitted=True),
     Value("notes", list[str], default=(), omitted=True),
 )

@@ -13,7 +13,8 @@ from schedgap.instances import exact
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.picture import MAX_BARS, Bar, Part, Picture
 from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.provisioning.moves import moves
+from schedgap.instances.provisioning.moves import disruption, moves
+from schedgap.instances.provisioning.running import ONE_TASK, shown_disruption
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 from schedgap.instances.provisioning.verify import cost
 from schedgap.instances.units import DOLLAR, resource_scale
@@ -23,7 +24,7 @@ def measures(instance: ProvisioningInstance, solution: Provisioning) -> dict[str
     """Return `machines`, `tasks_per_machine`, and for each resource the share of the rented capacity that tasks take.
 
     allocation_R is left out where the machines have nothing of the resource R. `moves`, tasks that leave the machine that
-    they are on, stands where machines run already.
+    they are on, stands where machines run already, and `disruption`, in tasks, where it is not their number.
     """
     machines = solution.num_machines
     rented = exact.dot(solution.repeat, instance.capacity[solution.machine_type])
@@ -35,6 +36,8 @@ def measures(instance: ProvisioningInstance, solution: Provisioning) -> dict[str
         f"allocation_{name}": float(used[r] / rented[r]) for r, name in enumerate(instance.resources) if rented[r] > 0
     }
     moved = {} if instance.running is None else {"moves": float(moves(instance, solution))}
+    if instance.running is not None and not instance.counts_moves:
+        moved["disruption"] = disruption(instance, solution) / ONE_TASK
     return {"machines": float(machines), "tasks_per_machine": float(tasks.sum()) / max(machines, 1), **shares, **moved}
 
 
@@ -91,7 +94,8 @@ def _notes(instance: ProvisioningInstance, solution: Provisioning) -> tuple[str,
     if instance.running is not None:
         kept = 0 if solution.keeps is None else int((solution.keeps != NEW).sum())
         moved = moves(instance, solution)
-        notes.append(f"keeps {kept} of {instance.running.size} running machines, tasks moved: {moved}")
+        more = "" if instance.counts_moves else f", disruption {shown_disruption(disruption(instance, solution))}"
+        notes.append(f"keeps {kept} of {instance.running.size} running machines, tasks moved: {moved}{more}")
     return tuple(notes)
 
 

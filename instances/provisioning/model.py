@@ -54,7 +54,10 @@ class ProvisioningInstance(InstanceModel):
     per_machine : (C,) int64, at most so many tasks of the class share a machine, -1 for any number; None for any number of
         all.
     running : machines that run already, with what is on them, or None; they count against the stock.
-    max_moves : at most so many tasks may leave the running machine that they are on; None for any number.
+    disruption : (C,) int64, in 1 / `ONE_TASK`, what it counts as disruption that a task of the class leaves its running
+        machine; None for one task each.
+    max_disruption : in 1 / `ONE_TASK`, at most so much disruption (`moves.disruption`); None for any. Where tasks count one
+        each and machines nothing it limits how many tasks leave the machine that they are on, and is rounded down to whole ones.
     usual_tasks : pairs of a type's name and how many tasks a machine of it takes unless it is set up to take more, where no
         resource limits that; no part of the content.
     notes : what whoever made it has to say; no part of the content.
@@ -87,7 +90,8 @@ class ProvisioningInstance(InstanceModel):
     fee: IntArray | None = None
     per_machine: IntArray | None = None
     running: Running | None = None
-    max_moves: int | None = None
+    disruption: IntArray | None = None
+    max_disruption: int | None = None
     usual_tasks: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
     unit: str = ""
@@ -107,21 +111,25 @@ class ProvisioningInstance(InstanceModel):
             if getattr(self, key) is None:
                 object.__setattr__(self, key, default)
         arrays = ("type2family", "capacity", "price", "demand", "counts", *defaults, "task2class", "throughput")
-        optional = ("stock", "fee", "per_machine")
+        optional = ("stock", "fee", "per_machine", "disruption")
         # A file has names, whether or not its instance had some.
         if self.class_names is not None and self.class_names[:1] == ("task-0",):
             is_usual = tuple(self.class_names) == tuple(f"task-{c}" for c in range(num_classes))
             object.__setattr__(self, "class_names", None if is_usual else self.class_names)
         given = [key for key in (*arrays, *optional) if getattr(self, key) is not None]
-        self._lock(given, () if self.max_moves is None else ("max_moves",))
+        self._lock(given, () if self.max_disruption is None else ("max_disruption",))
         for key in ("stock", "per_machine"):
             limit = getattr(self, key)
             if limit is not None and (limit == state.ANY_NUMBER).all():
                 object.__setattr__(self, key, None)
+        if self.disruption is not None and (self.disruption == state.ONE_TASK).all():
+            object.__setattr__(self, "disruption", None)
+        if self.max_disruption is not None and self.counts_moves:
+            object.__setattr__(self, "max_disruption", self.max_disruption // state.ONE_TASK * state.ONE_TASK)
         self._check_shapes()
         self._check_values()
         state.check_offer(self.name, self.type_names, self.price, self.stock, self.fee)
-        held = self.name, self.running, self.max_moves, self.type_names, self.stock, self.counts
+        held = self.name, self.running, self.max_disruption, self.type_names, self.stock, self.counts
         state.check_running(*held, self.class_name)
         state.check_reserved(self.name, self.running, len(self.resources), self.num_types)
         object.__setattr__(self, "reservation_type", locked_ints(self._cheapest_fitting_type()))
@@ -149,6 +157,16 @@ class ProvisioningInstance(InstanceModel):
     def reservation_price(self) -> IntArray:
         """(C,) int64, micro-dollars per hour: the price of the cheapest type that fits one task (Eva, section 4.2)."""
         return self.price[self.reservation_type]
+
+    @property
+    def counts_moves(self) -> bool:
+        """Whether disruption is the number of tasks that leave their machines."""
+        return self.disruption is None and (self.running is None or self.running.node_disruption is None)
+
+    @property
+    def weight(self) -> IntArray:
+        """(C,) int64, in 1 / `ONE_TASK`: what it counts as disruption that a task of each class leaves its machine."""
+        return np.full(self.num_classes, state.ONE_TASK) if self.disruption is None else self.disruption
 
     def class_name(self, index: int) -> str:
         """Return the name of a task class."""
@@ -194,6 +212,7 @@ class ProvisioningInstance(InstanceModel):
             "stock": (k,),
             "fee": (k,),
             "per_machine": (c,),
+            "disruption": (c,),
         }
         check_shapes(self, expected)
         for key, number in (("class_names", c), ("task_names", self.num_tasks)):
@@ -237,6 +256,10 @@ class ProvisioningInstance(InstanceModel):
         if self.per_machine is not None:
             bad = (self.per_machine < 1) & (self.per_machine != state.ANY_NUMBER)
             self._refuse(bad, "per_machine", self.per_machine, "at least 1")
+        if self.disruption is not None:
+            most = state.MOST_DISRUPTION
+            bad = (self.disruption < 0) | (self.disruption > most)
+            self._refuse(bad, "disruption", self.disruption, f"from 0 to {most}, in parts of 1 / {state.ONE_TASK}")
         for f, family in enumerate(self.families):
             allowed = self.demand[f, :, 0] != NOT_ALLOWED
             expected = np.where(allowed[:, None], self.demand[f] >= 0, self.demand[f] == NOT_ALLOWED)
@@ -299,7 +322,8 @@ class ProvisioningInstance(InstanceModel):
         return value
 
     def _content_hash(self) -> str:
-        more = state.optional_content(self.stock, self.fee, self.running, self.max_moves, self.per_machine)
+        limits = self.max_disruption, self.per_machine, self.disruption
+        more = state.optional_content(self.stock, self.fee, self.running, *limits)
         return content_hash((SCHEMA, *(getattr(self, key) for key in CONTENT), *more))
 
 
@@ -324,6 +348,7 @@ def shrink(instance: ProvisioningInstance) -> ProvisioningInstance:
         tasks_per_job=instance.tasks_per_job[:kept],
         job_value=instance.job_value[:kept],
         per_machine=None if instance.per_machine is None else instance.per_machine[:kept],
+        disruption=None if instance.disruption is None else instance.disruption[:kept],
         task2class=None if instance.task2class is None else np.repeat(np.arange(kept), counts),
         running=None if instance.running is None else instance.running.without(counts),
         task_names=None if instance.task_names is None else tuple(f"task-{t}" for t in range(int(counts.sum()))),

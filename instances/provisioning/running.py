@@ -1,6 +1,6 @@
 """Machines that run already, and what is on each: the state from which tasks move; and what contradicts an instance.
 
-The checks are of stocks, fees, running machines and limits on moves, and of tasks that fit nowhere.
+The checks are of stocks, fees, running machines and limits on disruption, and of tasks that fit nowhere.
 
 Which of the running machines controllers may give back: pools with budgets, and what keeps single machines.
 
@@ -19,9 +19,20 @@ from numpy.typing import ArrayLike
 
 from schedgap.instances.arrays import IntArray, first_true, lock, locked_ints
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.windows import Window
 from schedgap.instances.units import DOLLAR, shown_amount
 
 ANY_NUMBER = -1
+# Disruption is counted in such parts of what a task counts of which nobody says more: Karpenter's weights are whole numbers of
+# them.
+ONE_TASK = 2**27
+# More for one task or machine than anybody asks for; sums stay within 62 bits.
+MOST_DISRUPTION = 1000 * ONE_TASK
+
+
+def shown_disruption(amount: int) -> str:
+    """Return an amount of disruption in tasks, as people write it: `12`, `1.5`."""
+    return f"{amount / ONE_TASK:.10g}" if amount % ONE_TASK else str(amount // ONE_TASK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,7 @@ class Running:
     whole, reserved : (E, R) int64, what a machine has of each resource in all, and what is taken of it that is no task
     (DaemonSets); None where that is its capacity, and nothing. disruption : which of them controllers may give back. The
     rules of real clusters look at these three, no plan is bound by them.
+    node_disruption : (E,) int64, in 1 / `ONE_TASK`, what it counts as disruption that a machine is not kept; None for nothing.
     restraints : tasks that should not all move; no part of the digest.
 
     Raises `InstanceError` where these do not fit together.
@@ -59,11 +71,16 @@ class Running:
     whole: IntArray | None = None
     reserved: IntArray | None = None
     disruption: Disruption | None = None
+    node_disruption: IntArray | None = None
     restraints: tuple[Restraint, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
         optional = [key for key in ("whole", "reserved") if getattr(self, key) is not None]
+        if self.node_disruption is not None:
+            lock(self, ("node_disruption",))
+            if not self.node_disruption.any():
+                object.__setattr__(self, "node_disruption", None)
         lock(self, ("machine_type", "indptr", "task_class", "count", *optional))
         size, entries = len(self.names), self.task_class.shape[0]
         if (
@@ -96,6 +113,12 @@ class Running:
                     f"'{key}' of the running machines has shape {values.shape} and least value {values.min(initial=0)}; "
                     f"give {self.size} rows that are not negative."
                 )
+        cost = self.node_disruption
+        if cost is not None and (cost.shape != (self.size,) or cost.min() < 0 or cost.max() > MOST_DISRUPTION):
+            raise InstanceError(
+                f"'node_disruption' of the running machines has shape {cost.shape} and values {cost.min() / ONE_TASK:g} to "
+                f"{cost.max() / ONE_TASK:g}; give {self.size}, from 0 to {MOST_DISRUPTION // ONE_TASK}."
+            )
         if self.disruption is not None and {self.disruption.pool.size, self.disruption.marks.size} != {self.size}:
             raise InstanceError(
                 f"the pools and marks of running machines are of {self.disruption.pool.size} and "
@@ -154,6 +177,7 @@ class Running:
             ("whole", self.whole, (self.whole,)),
             ("reserved", self.reserved, (self.reserved,)),
             ("disruption", self.disruption, self.disruption.hashed() if self.disruption is not None else ()),
+            ("node_disruption", self.node_disruption, (self.node_disruption,)),
         )
         more = [part for key, value, content in given if value is not None for part in (key, *content)]
         return (self.names, self.machine_type, self.indptr, self.task_class, self.count, *more)
@@ -163,17 +187,25 @@ def optional_content(
     stock: IntArray | None,
     fee: IntArray | None,
     running: Running | None,
-    max_moves: int | None,
+    max_disruption: int | None,
     per_machine: IntArray | None = None,
+    disruption: IntArray | None = None,
 ) -> list[object]:
-    """Return what a digest has of what only some instances say: the digest of the others is as it was before there was any."""
+    """Return what a digest has of what only some instances say: the digest of the others is as it was before there was any.
+
+    A limit on disruption that counts moves is what it was when it was one on moves.
+    """
     parts = running.hashed() if running is not None else ()
+    counts_moves = disruption is None and (running is None or running.node_disruption is None)
+    most = 0 if max_disruption is None else max_disruption
+    limit = ("max_moves", most // ONE_TASK) if counts_moves else ("max_disruption", most)
     given = (
         ("stock", stock, (stock,)),
         ("fee", fee, (fee,)),
         ("running", running, parts),
-        ("max_moves", max_moves, (max_moves,)),
+        (limit[0], max_disruption, limit[1:]),
         ("per_machine", per_machine, (per_machine,)),
+        ("disruption", disruption, (disruption,)),
     )
     return [part for key, value, content in given if value is not None for part in (key, *content)]
 
@@ -200,7 +232,7 @@ def check_offer(
 def check_running(
     name: str,
     running: Running | None,
-    max_moves: int | None,
+    max_disruption: int | None,
     type_names: tuple[str, ...],
     stock: IntArray | None,
     counts: IntArray,
@@ -209,17 +241,18 @@ def check_running(
 ) -> None:
     """Refuse running machines of unknown types, more than the stock has, and more tasks on them than there are.
 
-    Refuse, too, a limit on moves that is negative, or where nothing runs. what : the machines' content is counted by.
+    Refuse, too, a limit on disruption that is negative, or where nothing runs. what : the machines' content is counted by.
 
     Raises
     ------
     InstanceError
         naming the type or class, both values, and the way out.
     """
-    if max_moves is not None and running is None:
-        raise InstanceError(f"{name}: max_moves is {max_moves}, but no machine runs; give `running`.")
-    if max_moves is not None and max_moves < 0:
-        raise InstanceError(f"{name}: max_moves is {max_moves}; give 0 or more, or leave it out.")
+    shown = None if max_disruption is None else f"{name}: max_disruption is {shown_disruption(max_disruption)}"
+    if shown is not None and running is None:
+        raise InstanceError(f"{shown}, but no machine runs; give `running`.")
+    if max_disruption is not None and max_disruption < 0:
+        raise InstanceError(f"{shown}; give 0 or more, or leave it out.")
     if running is None:
         return
     for kind, values, stop in (
@@ -304,23 +337,75 @@ class Budget:
     nodes: int
     is_percent: bool
     reasons: tuple[str, ...] = REASONS
+    # None: always.
+    window: Window | None = None
 
     def allows(self, machines: int) -> int:
         """Return how many may go of so many machines."""
-        return -(-machines * self.nodes // 100) if self.is_percent else self.nodes
+        return share_of(machines, self.nodes, self.is_percent)
+
+    def holds(self, at_s: int | None) -> bool:
+        """Whether it holds at a second since 1970; one that holds at times only does not where the time is not known."""
+        return self.window is None or (at_s is not None and self.window.holds(at_s))
+
+
+def share_of(number: int, given: int, is_percent: bool) -> int:
+    """Return a given number, or such a percentage of another one, rounded up."""
+    return -(-number * given // 100) if is_percent else given
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A PodDisruptionBudget: so many of its tasks must be well (`is_least`), or else so many may be away.
+
+    number : of tasks, or a percentage of those that there are, rounded up.
+    """
+
+    name: str
+    number: int
+    is_percent: bool
+    is_least: bool
+
+    def allows(self, present: int, well: int) -> int:
+        """Return how many of so many tasks, of which so many are well, may go now."""
+        number = share_of(present, self.number, self.is_percent)
+        return max(0, well - (number if self.is_least else max(0, present - number)))
+
+
+# In place of seconds: such machines never go.
+NEVER = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Machines under one policy. only_empty : whether none may go that has tasks."""
+    """Machines under one policy.
+
+    only_empty : whether none may go that has tasks (WhenEmpty). balanced : whether others go where that is worth the
+    disturbance (Balanced). consolidate_after_s : so long after a task came or went a machine neither goes nor takes tasks
+    of one that goes; `NEVER` for machines that never go.
+    """
 
     name: str
     budgets: tuple[Budget, ...] = ()
     only_empty: bool = False
+    balanced: bool = False
+    consolidate_after_s: int = 0
 
-    def allowed(self, machines: int, reason: str) -> int:
-        """Return how many may go for a reason, of so many machines: the least of the budgets."""
-        return min((b.allows(machines) for b in self.budgets if reason in b.reasons), default=machines)
+    def allowed(self, machines: int, reason: str, at_s: int | None = None) -> int:
+        """Return how many may go for a reason, of so many machines: the least of the budgets that hold at a second."""
+        budgets = (b for b in self.budgets if reason in b.reasons and b.holds(at_s))
+        return min((b.allows(machines) for b in budgets), default=machines)
+
+    def hashed(self) -> tuple[object, ...]:
+        """Return what a digest has of it: what is as by default adds nothing."""
+        budgets = [
+            (b.nodes, b.is_percent, b.reasons, *((b.window.cron, b.window.duration_s) if b.window else ()))
+            for b in self.budgets
+        ]
+        more = ["balanced"] * self.balanced + ["consolidate_after_s", self.consolidate_after_s] * (
+            self.consolidate_after_s != 0
+        )
+        return (self.name, self.only_empty, budgets, *more)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -329,6 +414,8 @@ class Disruption:
 
     pool : (E,) int64 into `pools`, -1 for none. marks : (E,) int64, sums of the values of `MARKS`.
     spot : (S,) int64, machine types that are spare capacity, which may be taken away.
+    quiet_s : (E,) int64, for how long no task came or went; None: for long. at_s : the present, in seconds since 1970 (UTC),
+    by which budgets hold; over time, that of second 0. None where it is not known.
 
     Raises `InstanceError` where these do not fit together.
     """
@@ -337,10 +424,17 @@ class Disruption:
     pool: IntArray
     marks: IntArray
     spot: IntArray
+    quiet_s: IntArray | None = None
+    at_s: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pools", tuple(self.pools))
-        lock(self, ("pool", "marks", "spot"))
+        lock(self, ("pool", "marks", "spot", *(("quiet_s",) if self.quiet_s is not None else ())))
+        sizes = {values.shape for values in (self.pool, self.marks, self.quiet_s) if values is not None}
+        if sizes != {self.pool.shape} or (self.quiet_s is not None and (self.quiet_s < 0).any()):
+            raise InstanceError(
+                f"pools, marks and quiet_s are of {sorted(sizes)} running machines; give one of each, quiet_s not negative."
+            )
         names = [pool.name for pool in self.pools]
         if (twice := next((name for name in names if names.count(name) > 1), None)) is not None:
             raise InstanceError(f"pool '{twice}' is named {names.count(twice)} times; names must be unique.")
@@ -351,6 +445,11 @@ class Disruption:
             if (e := first_true((values < least) | (values >= stop))) is not None:
                 raise InstanceError(f"running machine {e} has {what} {values[e]}; give {least} to {stop - 1}.")
         for pool in self.pools:
+            if pool.consolidate_after_s < NEVER or (pool.only_empty and pool.balanced):
+                raise InstanceError(
+                    f"pool '{pool.name:.60}' has consolidate_after_s {pool.consolidate_after_s}, only_empty {pool.only_empty} "
+                    f"and balanced {pool.balanced}; give seconds, or {NEVER} for never, and one policy."
+                )
             for budget in pool.budgets:
                 if budget.nodes < 0 or not budget.reasons or not set(budget.reasons) <= set(REASONS):
                     raise InstanceError(
@@ -365,5 +464,6 @@ class Disruption:
 
     def hashed(self) -> tuple[object, ...]:
         """Return what an instance's digest has of it."""
-        plain = [(p.name, p.only_empty, [(b.nodes, b.is_percent, b.reasons) for b in p.budgets]) for p in self.pools]
-        return (plain, self.pool, self.marks, self.spot)
+        more = [("quiet_s", self.quiet_s), ("at_s", self.at_s)]
+        given = [part for key, value in more if value is not None for part in (key, value)]
+        return ([pool.hashed() for pool in self.pools], self.pool, self.marks, self.spot, *given)

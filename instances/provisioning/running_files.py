@@ -8,10 +8,14 @@ from typing import Annotated, Any, Literal, NotRequired
 import numpy as np
 from pydantic import Field as Constraint
 
-from schedgap.instances.documents import Amount, Count, Custom, Given, Place, list_of, record
+from schedgap.instances.arrays import IntArray
+from schedgap.instances.documents import Amount, Count, Custom, Given, Index, Place, list_of, record
 from schedgap.instances.documents.json_files import from_units, to_units
+from schedgap.instances.errors import SchedgapError
 from schedgap.instances.provisioning.running import (
     MARKS,
+    NEVER,
+    ONE_TASK,
     REASONS,
     UNMANAGED,
     Budget,
@@ -19,25 +23,58 @@ from schedgap.instances.provisioning.running import (
     Pool,
     Running,
 )
+from schedgap.instances.provisioning.windows import Window
 from schedgap.instances.units import resource_scales
 
+# Or a share in percent.
+NUMBER = Annotated[str, Constraint(pattern=r"^[0-9]{1,9}%?$")]
 BUDGET = record(
     "Budget",
     {
-        "nodes": Annotated[str, Constraint(pattern=r"^[0-9]{1,9}%?$")],
+        "nodes": NUMBER,
         "reasons": NotRequired[list_of(Literal[REASONS])],
+        # It holds from the times of this cron line on, in UTC, for so long; without it always.
+        "schedule": NotRequired[record("Schedule", {"cron": str, "duration_s": Count})],
     },
 )
-POOL = record("Pool", {"name": str, "budgets": NotRequired[list_of(BUDGET)], "only_empty": NotRequired[bool]})
-DISRUPTION = record("Disruption", {"pools": NotRequired[list_of(POOL)], "spot": NotRequired[list[str]]})
-PLAIN = {"name": str, "type": str, "counts": dict[str, Count]}
-# What a machine has in all, and what is taken of it beside tasks; its pool; what keeps it.
-MORE = {
-    "whole": NotRequired[list[Amount]],
-    "reserved": NotRequired[list[Amount]],
+POOL = record(
+    "Pool",
+    {
+        "name": str,
+        "budgets": NotRequired[list_of(BUDGET)],
+        "only_empty": NotRequired[bool],
+        "balanced": NotRequired[bool],
+        "consolidate_after_s": NotRequired[Annotated[int, Constraint(ge=NEVER)]],
+    },
+)
+# What is said of all machines. at_s : the present, in seconds since 1970.
+ALL = {"pools": NotRequired[list_of(POOL)], "spot": NotRequired[list[str]], "at_s": NotRequired[int]}
+# What is said of one: its pool, what keeps it, for how long no task came or went.
+EACH = {
     "pool": NotRequired[str],
     "marks": NotRequired[list_of(Literal[tuple(MARKS)])],
+    "quiet_s": NotRequired[Index],
 }
+DISRUPTION = record("Disruption", ALL)
+PLAIN = {"name": str, "type": str, "counts": dict[str, Count]}
+# What a machine has in all, what is taken of it beside tasks, and what it counts as disruption that it goes.
+SIZES = {"whole": NotRequired[list[Amount]], "reserved": NotRequired[list[Amount]]}
+MORE = SIZES | {"node_disruption": NotRequired[Amount]} | EACH
+
+
+def from_tasks(
+    values: Sequence[float], what: str, error: type[SchedgapError], names: Sequence[Sequence[str]]
+) -> IntArray:
+    """Convert amounts of disruption to 1 / `ONE_TASK`, to the nearest; those that are whole numbers of it exactly.
+
+    Raises
+    ------
+    SchedgapError
+        of the class `error` if one is no number, or too large to be exact.
+    """
+    numbers = np.array(values, np.float64)
+    finite = np.where(np.isfinite(numbers), np.rint(np.clip(numbers, -1, 2**53) * ONE_TASK) / ONE_TASK, numbers)
+    return to_units(finite, ONE_TASK, what, error, names)
 
 
 def running_machines(what: str, names: Callable[[Any], Sequence[str]], *, disruption: bool = False) -> Custom:
@@ -105,30 +142,54 @@ def _read_more(document: Given, place: Place, type2index: dict[str, int]) -> dic
             )
         titles = [machine["name"] for machine in machines], resources
         more[key] = to_units(rows, resource_scales(resources), f"running.{key}", place.error, titles)
-    if "disruption" not in document and not any("pool" in m or "marks" in m for m in machines):
-        return more
-    given = document.get("disruption", {})
+    costs = [machine.get("node_disruption", 0) for machine in machines]
+    if any(costs):
+        named = ([machine["name"] for machine in machines],)
+        more["node_disruption"] = from_tasks(costs, "running.node_disruption", place.error, named)
+    if "disruption" in document or any(key in machine for machine in machines for key in EACH):
+        more["disruption"] = read_disruption(document.get("disruption", {}), machines, place, type2index)
+    return more
+
+
+def read_disruption(
+    given: Given, machines: Sequence[Given], place: Place, type2index: dict[str, int], where: str = "disruption"
+) -> Disruption:
+    """Return what controllers look at. given : with the keys of `ALL`, and machines with those of `EACH`."""
     pools = tuple(_pool(pool) for pool in given.get("pools", ()))
     index = {pool.name: p for p, pool in enumerate(pools)}
-    for known, used, where in (
-        (index, [m["pool"] for m in machines if "pool" in m], "disruption.pools"),
+    for known, used, place_of in (
+        (index, [m["pool"] for m in machines if "pool" in m], f"{where}.pools"),
         (type2index, given.get("spot", ()), "machine_types"),
     ):
         if (name := next((name for name in used if name not in known), None)) is not None:
-            raise place.error(f"'{name:.60}' is not in {where}; add it there.")
+            raise place.error(f"'{name:.60}' is not in {place_of}; add it there.")
     pool = [index[m["pool"]] if "pool" in m else UNMANAGED for m in machines]
     marks = [sum(MARKS[mark] for mark in set(m.get("marks", ()))) for m in machines]
     spot = [type2index[name] for name in dict.fromkeys(given.get("spot", ()))]
-    more["disruption"] = Disruption(pools, *(np.array(values, np.int64) for values in (pool, marks, spot)))
-    return more
+    quiet = [machine.get("quiet_s") for machine in machines]
+    if (e := next((e for e, value in enumerate(quiet) if value is None), None)) is not None and any(
+        value is not None for value in quiet
+    ):
+        raise place.error(
+            f"running machine {machines[e]['name']:.60} has no quiet_s, others have; give one each, or none."
+        )
+    quiet_s = np.array(quiet, np.int64) if quiet and quiet[0] is not None else None
+    pool_of, marked, spare = (np.array(values, np.int64) for values in (pool, marks, spot))
+    return Disruption(pools, pool_of, marked, spare, quiet_s, given.get("at_s"))
 
 
 def _pool(given: Given) -> Pool:
     budgets = (
-        Budget(int(b["nodes"].removesuffix("%")), b["nodes"].endswith("%"), tuple(b.get("reasons", REASONS)))
+        Budget(
+            int(b["nodes"].removesuffix("%")),
+            b["nodes"].endswith("%"),
+            tuple(b.get("reasons", REASONS)),
+            Window(**b["schedule"]) if "schedule" in b else None,
+        )
         for b in given.get("budgets", ())
     )
-    return Pool(given["name"], tuple(budgets), given.get("only_empty", False))
+    more = {key: given[key] for key in ("only_empty", "balanced", "consolidate_after_s") if key in given}
+    return Pool(given["name"], tuple(budgets), **more)
 
 
 def _write_more(instance: Any, machines: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -138,19 +199,42 @@ def _write_more(instance: Any, machines: Sequence[dict[str, Any]]) -> dict[str, 
         values = getattr(running, key)
         for machine, row in zip(machines, [] if values is None else values.tolist(), strict=values is not None):
             machine[key] = [from_units(value, scale) for value, scale in zip(row, scales, strict=True)]
-    disruption: Disruption | None = running.disruption
-    if disruption is None:
+    costs = [] if running.node_disruption is None else running.node_disruption.tolist()
+    for machine, cost in zip(machines, costs, strict=bool(costs)):
+        machine |= {"node_disruption": from_units(cost, ONE_TASK)} if cost else {}
+    if running.disruption is None:
         return {}
-    for machine, p, marks in zip(machines, disruption.pool.tolist(), disruption.marks.tolist(), strict=True):
-        machine |= {"pool": disruption.pools[p].name} if p != UNMANAGED else {}
-        machine |= {"marks": [mark for mark, value in MARKS.items() if marks & value]} if marks else {}
-    pools = []
-    for pool in disruption.pools:
-        budgets = [
-            {"nodes": f"{b.nodes}{'%' * b.is_percent}"} | ({} if b.reasons == REASONS else {"reasons": list(b.reasons)})
-            for b in pool.budgets
-        ]
-        more = ({"budgets": budgets} if budgets else {}) | ({"only_empty": True} if pool.only_empty else {})
-        pools.append({"name": pool.name} | more)
-    spot = [instance.type_names[k] for k in disruption.spot.tolist()]
-    return {"disruption": ({"pools": pools} if pools else {}) | ({"spot": spot} if spot else {})}
+    rows, given = written_disruption(running.disruption, instance.type_names)
+    for machine, row in zip(machines, rows, strict=True):
+        machine |= row
+    return {"disruption": given}
+
+
+def written_disruption(
+    disruption: Disruption, type_names: Sequence[str]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return what is said of each machine, with keys of `EACH`, and of all, with keys of `ALL`."""
+    rows: list[dict[str, Any]] = []
+    for p, marks in zip(disruption.pool.tolist(), disruption.marks.tolist(), strict=True):
+        row: dict[str, Any] = {"pool": disruption.pools[p].name} if p != UNMANAGED else {}
+        rows.append(row | ({"marks": [mark for mark, value in MARKS.items() if marks & value]} if marks else {}))
+    if disruption.quiet_s is not None:
+        for row, quiet_s in zip(rows, disruption.quiet_s.tolist(), strict=True):
+            row["quiet_s"] = quiet_s
+    spot = [type_names[k] for k in disruption.spot.tolist()]
+    given: dict[str, Any] = {"pools": [_written(pool) for pool in disruption.pools]} if disruption.pools else {}
+    given |= {"spot": spot} if spot else {}
+    return rows, given | ({"at_s": disruption.at_s} if disruption.at_s is not None else {})
+
+
+def _written(pool: Pool) -> dict[str, Any]:
+    budgets = []
+    for b in pool.budgets:
+        row: dict[str, Any] = {"nodes": f"{b.nodes}{'%' * b.is_percent}"}
+        row |= {} if b.reasons == REASONS else {"reasons": list(b.reasons)}
+        row |= {} if b.window is None else {"schedule": {"cron": b.window.cron, "duration_s": b.window.duration_s}}
+        budgets.append(row)
+    more: dict[str, Any] = {"budgets": budgets} if budgets else {}
+    for key in ("only_empty", "balanced", "consolidate_after_s"):
+        more |= {key: value} if (value := getattr(pool, key)) else {}
+    return {"name": pool.name} | more

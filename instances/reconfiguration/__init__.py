@@ -1,13 +1,16 @@
 """The reconfiguration family: provisioning over time, where a plan may change every few minutes (Eva)."""
 
-from schedgap.instances.family import Family, register_family
+from schedgap.instances.family import Family, Over, register_family
 from schedgap.instances.provisioning.moves import RUNNING, features
 from schedgap.instances.reconfiguration.files import read_instance, read_solution, write_instance, write_solution
 from schedgap.instances.reconfiguration.generators import alibaba_like, eva_synthetic
+from schedgap.instances.reconfiguration.losses import losses, paid, paid_hourly, ran, span
 from schedgap.instances.reconfiguration.measures import measures, picture
 from schedgap.instances.reconfiguration.model import FAMILY, ReconfigurationInstance, ReconfigurationSchedule, shrink
+from schedgap.instances.reconfiguration.past import kubernetes
 from schedgap.instances.reconfiguration.readers import eva_csv, openb, slurm
 from schedgap.instances.reconfiguration.verify import verify
+from schedgap.instances.reconfiguration.weeks import cluster_week
 
 RECONFIGURATION = register_family(
     Family(
@@ -21,8 +24,8 @@ RECONFIGURATION = register_family(
         write_solution=write_solution,
         objective_scale=1_000_000,
         objective_unit="$",
-        generators={"eva-synthetic": eva_synthetic, "alibaba-like": alibaba_like},
-        importers={"openb": openb, "eva-csv": eva_csv, "slurm": slurm},
+        generators={"eva-synthetic": eva_synthetic, "alibaba-like": alibaba_like, "cluster-week": cluster_week},
+        importers={"openb": openb, "eva-csv": eva_csv, "slurm": slurm, "kubernetes": kubernetes},
         shrink=shrink,
         measures=measures,
         picture=picture,
@@ -30,6 +33,16 @@ RECONFIGURATION = register_family(
         features=lambda instance: features(instance.catalogue) | ({RUNNING} if instance.running is not None else set()),
         large=(("alibaba-like", {"jobs": 60_000}),),
         told=("full_share",),
+        over=Over(
+            span,
+            ran,
+            paid,
+            paid_hourly,
+            losses,
+            floor="bound-presence",
+            plan="hindsight",
+            rivals=("karpenter", "cluster-autoscaler", "eva", "lookahead"),
+        ),
     )
 )
 
@@ -39,8 +52,10 @@ __all__ = [
     "ReconfigurationInstance",
     "ReconfigurationSchedule",
     "alibaba_like",
+    "cluster_week",
     "eva_csv",
     "eva_synthetic",
+    "kubernetes",
     "measures",
     "openb",
     "picture",

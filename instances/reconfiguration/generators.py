@@ -24,6 +24,7 @@ import numpy as np
 
 from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.method import derived_seed
 from schedgap.instances.provisioning.ec2 import FAMILIES, CpuCapacity, ec2_types, eva_workloads
 from schedgap.instances.provisioning.generators.snapshots import draw_demand, durations_h
 from schedgap.instances.provisioning.running import Running
@@ -41,7 +42,6 @@ from schedgap.instances.reconfiguration.trace import (
     tasks_of_jobs,
     with_more_gpus,
 )
-from schedgap.instances.seeds import derived_seed
 
 
 def drawn_arrivals(generator: str, jobs: int, mean_gap_s: float, seed: int) -> IntArray:

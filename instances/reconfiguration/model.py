@@ -4,23 +4,37 @@ Letters used for shapes: K machine types, F machine families, R resources, C tas
 
 Machines that run at second 0, with tasks of jobs on them: what contradicts an instance.
 
+What was paid while the jobs ran, where a real cluster's past shows it.
+
 A solution of the provisioning problem over time: what each plan decided.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from schedgap.instances.arrays import BoolArray, Brief, IntArray, content_hash, first_true, grouped, lock, locked_ints
+from schedgap.instances.arrays import (
+    BoolArray,
+    Brief,
+    IntArray,
+    content_hash,
+    first_true,
+    grouped,
+    lock,
+    locked_ints,
+    whole,
+)
 from schedgap.instances.errors import InstanceError, SolutionError
-from schedgap.instances.model import InstanceModel, check_order
+from schedgap.instances.model import InstanceModel, check_names, check_order
 from schedgap.instances.provisioning.classes import with_classes
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.running import Running, check_running
 from schedgap.instances.reconfiguration.delays import PHASES, StoredSets
-from schedgap.instances.units import shown_amount
+from schedgap.instances.reconfiguration.upkeep import Upkeep
+from schedgap.instances.units import HOUR_S, shown_amount
 
 
 def check_start(
@@ -76,6 +90,61 @@ def _check_room(name: str, running: Running, catalogue: ProvisioningInstance, jo
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Past(Brief):
+    """The machines that were paid while the jobs ran, as a real cluster's past shows it. Nothing is bound by it.
+
+    names : N names, unique. machine_type : (N,) int64, of the instance's catalogue.
+    from_s, until_s : (N,) int64, seconds since second 0 for which the machine is known to have been there, within 0..end_s.
+    start, end_s : unix seconds of second 0, and the second at which the past ends.
+    job_node : (J,) int64, the machine on which each job ran, -1 where none is known.
+
+    Raises `InstanceError` where these do not fit together.
+    """
+
+    names: tuple[str, ...]
+    machine_type: IntArray
+    from_s: IntArray
+    until_s: IntArray
+    start: int
+    end_s: int
+    job_node: IntArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))
+        lock(self, ("machine_type", "from_s", "until_s", "job_node"))
+        lock(self, ("start", "end_s"), whole)
+        size = len(self.names)
+        for key in ("machine_type", "from_s", "until_s"):
+            if (shape := getattr(self, key).shape) != (size,):
+                raise InstanceError(f"past: {key} has shape {shape} for {size} machines; give one each.")
+        check_names("past", "machine", self.names, size)
+        wrong = (self.from_s < 0) | (self.until_s < self.from_s) | (self.until_s > self.end_s)
+        if (n := first_true(wrong)) is not None:
+            raise InstanceError(
+                f"past: machine {self.names[n]} was there from {self.from_s[n]} to {self.until_s[n]} s; give times in order, "
+                f"within 0..{self.end_s}."
+            )
+        if (j := first_true((self.job_node < -1) | (self.job_node >= size))) is not None:
+            raise InstanceError(f"past: job {j} ran on machine {self.job_node[j]}; there are {size}, and -1 is none.")
+
+    def paid_micro(self, price: IntArray) -> int:
+        """Return what the machines cost in micro-dollars, rounded up once. price : (K,) micro-dollars an hour."""
+        seconds = (self.until_s - self.from_s).tolist()
+        total: int = sum(p * s for p, s in zip(price[self.machine_type].tolist(), seconds, strict=True))
+        return -(-total // HOUR_S)
+
+    def check(self, name: str, type_names: Sequence[str], num_jobs: int) -> None:
+        """Refuse types that an instance has not, and another number of jobs."""
+        bad = self.machine_type[(self.machine_type < 0) | (self.machine_type >= len(type_names))]
+        if bad.size:
+            raise InstanceError(f"{name}: past names machine type {bad[0]}; there are {len(type_names)}.")
+        if self.job_node.shape != (num_jobs,):
+            raise InstanceError(
+                f"{name}: past says where {self.job_node.shape[0]} jobs ran, there are {num_jobs}; give one each, or no past."
+            )
+
+
 FAMILY = "reconfiguration"
 SCHEMA = "schedgap/reconfiguration/1"
 # Work in billionths of a second stays within 62 bits.
@@ -105,6 +174,8 @@ class ReconfigurationInstance(InstanceModel):
         jobs: only those that arrive at second 0 (whose work is what is left of it by then), each with all of its tasks or
         none, and no more than a machine holds. They are paid from second 0 on, and count against the stock; their tasks
         progress from second 0 on, and images of theirs have been built there.
+    upkeep : what controllers of real clusters look at; their rules alone keep to it.
+    past : what was paid while these jobs ran, where that is known; no part of the content, and no method looks at it.
     notes : what whoever made it has to say; no part of the content.
 
     Raises `InstanceError` on anything inconsistent.
@@ -127,6 +198,8 @@ class ReconfigurationInstance(InstanceModel):
     terminate_s: int = 1
     stored_sets: StoredSets | None = None
     running: Running | None = None
+    upkeep: Upkeep | None = None
+    past: Past | None = None
     notes: tuple[str, ...] = ()
     digest: str = ""
 
@@ -141,6 +214,11 @@ class ReconfigurationInstance(InstanceModel):
         self._number_by_arrival()
         if self.running is not None:
             check_start(self.name, self.running, self.catalogue, self.arrival_s, self.num_tasks, self.job2class)
+        if self.upkeep is not None:
+            size = self.running.size if self.running is not None else 0
+            self.upkeep.check(self.name, self.catalogue.num_types, self.job2class, size)
+        if self.past is not None:
+            self.past.check(self.name, self.catalogue.type_names, self.num_jobs)
         object.__setattr__(self, "digest", self._content_hash())
 
     @property
@@ -206,7 +284,7 @@ class ReconfigurationInstance(InstanceModel):
         if (running := self.catalogue.running) is not None:
             raise InstanceError(
                 f"{self.name}: the catalogue has {len(running.names)} running machines, with tasks of classes on them; give "
-                "`running` with tasks of jobs to the instance itself, and no `max_moves`."
+                "`running` with tasks of jobs to the instance itself, and no `max_disruption`."
             )
 
     def _check_jobs(self) -> None:
@@ -288,8 +366,9 @@ class ReconfigurationInstance(InstanceModel):
         arrays = (getattr(self, key) for key in _TYPE_FIELDS + _WORKLOAD_FIELDS + _JOB_FIELDS)
         stored = [] if self.stored_sets is None else ["stored_sets", *self.stored_sets.content()]
         running = [] if self.running is None else ["running", *self.running.hashed()]
+        upkeep = [] if self.upkeep is None else ["upkeep", *self.upkeep.hashed()]
         return content_hash(
-            [SCHEMA, self.catalogue.digest, self.period_s, self.terminate_s, *arrays, *stored, *running]
+            [SCHEMA, self.catalogue.digest, self.period_s, self.terminate_s, *arrays, *stored, *running, *upkeep]
         )
 
 
@@ -369,5 +448,7 @@ def shrink(instance: ReconfigurationInstance) -> ReconfigurationInstance:
         stored_sets=None if stored is None else stored.of_workloads(np.arange(num_workloads)),
         # The first job alone is there at second 0.
         running=None if running is None else running.without(num_tasks[:1]),
+        upkeep=None if instance.upkeep is None else instance.upkeep.of_jobs(np.arange(kept)),
+        past=None,
         notes=(),
     )

@@ -11,7 +11,7 @@ import pytest
 from schedgap.bench import run_suite
 from schedgap.bench.cli.app import main
 from schedgap.bench.programs import exchange as answers
-from schedgap.bench.programs import protocol
+from schedgap.bench.programs import run as protocol
 from schedgap.bench.records.journal import VERDICT_SCHEMA
 from schedgap.bench.schemas import json_schema, schema_names
 from schedgap.bench.statistics.history import append_entry, entry_of

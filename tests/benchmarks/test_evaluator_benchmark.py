@@ -10,7 +10,7 @@ import time
 import pytest
 
 from schedgap.bench import evaluator
-from schedgap.bench.testing import candidates
+from schedgap.bench.testing import evaluator as candidates
 
 SUITE = """
 schema = "schedgap/suite/1"

@@ -4,7 +4,7 @@ import numpy as np
 from promises import Promises
 
 from schedgap.instances.provisioning import ProvisioningInstance, alibaba_like, distinct, table3, table7
-from schedgap.instances.provisioning.running import Running
+from schedgap.instances.provisioning.running import ONE_TASK, Running
 
 
 def one_task() -> ProvisioningInstance:
@@ -58,7 +58,7 @@ def apart_and_moves() -> ProvisioningInstance:
     content[0, 0], content[1, 1] = 3, 1
     machines = Running.from_contents(("crowded", "other"), (large, large), content)
     limits = np.where(np.arange(instance.num_classes) == 0, 1, -1)
-    return instance.replace(running=machines, max_moves=3, per_machine=limits)
+    return instance.replace(running=machines, max_disruption=3 * ONE_TASK, per_machine=limits)
 
 
 MAKERS = {
@@ -71,7 +71,7 @@ MAKERS = {
     "distinct": lambda: distinct(5, seed=5),
     "alibaba-like": lambda: alibaba_like(6, seed=5),
     "running": running,
-    "stock-and-moves": lambda: running(stock=np.where(np.arange(21) % 2, 20, -1), max_moves=6),
+    "stock-and-moves": lambda: running(stock=np.where(np.arange(21) % 2, 20, -1), max_disruption=6 * ONE_TASK),
     "apart": lambda: zero_demand().replace(name="apart", per_machine=[1, -1, -1]),
     "apart-and-moves": apart_and_moves,
 }

@@ -3,8 +3,10 @@
 import numpy as np
 from promises import Promises
 
-from schedgap.instances.provisioning.running import Running
+from schedgap.instances.provisioning.running import Budget, Disruption, Guard, Pool, Running
+from schedgap.instances.provisioning.windows import Window
 from schedgap.instances.reconfiguration import alibaba_like, eva_synthetic
+from schedgap.instances.reconfiguration.upkeep import Upkeep
 
 
 def short_jobs(jobs, seed, **parameters):
@@ -22,6 +24,17 @@ def with_start(instance):
     return instance.replace(arrival_s=arrival_s, running=Running.from_contents(("a", "b"), (kind, kind), content))
 
 
+def with_upkeep(instance):
+    """A pool whose budget holds at times, guards, tasks left alone: two machines of it run at second 0."""
+    jobs = np.arange(instance.num_jobs)
+    pool = Pool("p", (Budget(50, True, window=Window("*/30 * * * *", 900)), Budget(1, False)), consolidate_after_s=300)
+    machines = Disruption((pool,), [0, 0], [0, 0], [0], [0, 900], 1_700_000_000)
+    guards = (Guard("g", 1, False, is_least=False),)
+    of_jobs = {"held_s": jobs % 2 * 600, "kept": jobs % 2, "guard": jobs % 3 - 2, "guards": guards}
+    new_pool = np.zeros(instance.catalogue.num_types, np.int64)
+    return instance.replace(upkeep=Upkeep.of(machines, new_pool, instance.num_jobs, **of_jobs))
+
+
 def with_stock(instance):
     """One machine of every other type."""
     stock = np.where(np.arange(instance.catalogue.num_types) % 2, 1, -1)
@@ -36,6 +49,7 @@ MAKERS = {
     "slow-moves": lambda: short_jobs(3, 6, migration_delay=8.0),
     "stock": lambda: with_stock(short_jobs(3, 2, tasks_per_job=1)),
     "running": lambda: with_start(short_jobs(3, 9, tasks_per_job=1)),
+    "upkeep": lambda: with_upkeep(with_start(short_jobs(3, 8, tasks_per_job=1))),
     "many-tasks": lambda: short_jobs(2, 6, tasks_per_job=4),
     "alibaba-like": lambda: alibaba_like(2, seed=7, durations="alibaba", mean_gap_s=300.0),
 }

@@ -68,9 +68,9 @@ def test_figures_in_the_text(answers):
     printed, folder = answers
     floor = json.loads((folder / "answer" / "floor.json").read_text())
     half, free = floor["front"][-2:]
-    assert (half["max_moves"], floor["price_now"] - free["price"]) == (15, pytest.approx(2.21))
-    assert half["price"] - free["price"] == pytest.approx(0.088)
-    assert "saves all but 0.088 of the 2.21 $/h" in PAGE
+    assert (half["max_disruption"], floor["price_now"] - free["price"]) == (21, pytest.approx(2.21))
+    assert half["price"] - free["price"] == pytest.approx(0.126)
+    assert "saves all but 0.126 of the 2.21 $/h" in PAGE
     karpenter = next(line for line in printed[COMMANDS[4]].splitlines() if "karpenter-consolidation" in line)
     _, _, price, _, gap, _ = karpenter.split()
     assert f"ends at {price} $/h, a gap of {gap}%." in PAGE

@@ -10,15 +10,14 @@ import pytest
 
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs.program import Program, ProgramFailure, Terms
-from schedgap.bench.programs.protocol import Greeting, field_names, hello
-from schedgap.bench.programs.run import ask, find_player, see_off
+from schedgap.bench.programs.run import Greeting, ask, field_names, find_player, hello, see_off
 from schedgap.heuristics.placement.observation import Mix, Nodes
 from schedgap.heuristics.reconfiguration.actions import Market
 from schedgap.heuristics.sharing.player import Machines
 from schedgap.heuristics.waiting.player import Terms as WaitingTerms
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.family import find_family
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed
 from schedgap.instances.sharing import micro
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()

@@ -16,19 +16,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from matplotlib import figure as mpl
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from schedgap.bench.report.tables import seconds
-
-if TYPE_CHECKING:
-    from matplotlib import figure as mpl
-    from matplotlib.axes import Axes
-
 
 LIGHT = ("#124aa7", "#ed7010", "#4ca48b", "#d16be8", "#646217", "#177c8f", "#262066", "#434243")
 DARK = ("#3884fe", "#fb9c25", "#2d8636", "#a052a0", "#edec70", "#a3f6f6", "#d0a8fe", "#999999")

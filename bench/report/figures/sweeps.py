@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schedgap.bench.records.runs import Record, Scalar
 from schedgap.bench.report.figures.drawing import DASHES, Axis, Figure, Series, mark
@@ -17,12 +17,9 @@ from schedgap.bench.report.tables import seconds
 from schedgap.bench.statistics.measure_rows import Line, lines_of
 from schedgap.bench.statistics.profiles import bound_line, with_ratios
 from schedgap.bench.statistics.tables import measured, number, readable
+from schedgap.bench.suites.collection import Reference, Sweep
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.method import method_label, parse_method, spelled
-
-if TYPE_CHECKING:
-    from schedgap.bench.suites.collection import Reference, Sweep
-    from schedgap.bench.suites.suite import Suite
-
 
 # An axis of the parameter is logarithmic if its ends are further apart than this.
 WIDE = 50.0

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from statistics import stdev
-from typing import TYPE_CHECKING
 
 from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.headlines.headline import (
@@ -48,12 +47,9 @@ from schedgap.bench.statistics.summary import (
     verified_objective,
 )
 from schedgap.bench.statistics.tables import NOTHING, in_seconds, number, percent, seconds
+from schedgap.bench.suites.collection import Listed
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.family import Family, find_family
-
-if TYPE_CHECKING:
-    from schedgap.bench.suites.collection import Listed
-    from schedgap.bench.suites.suite import Suite
-
 
 _SHOWN = (
     *(

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from schedgap.bench.records.runs import FAILED, Record
 from schedgap.bench.statistics.summary import bounds_only, by_label, is_unsolved
 from schedgap.bench.statistics.tables import NOTHING, Head, in_percent, in_seconds, percent, seconds, table_lines
+from schedgap.bench.suites.collection import Reference
+from schedgap.bench.suites.suite import Suite
 from schedgap.instances.family import Family
 from schedgap.instances.method import Status, parse_method, spelled
-
-if TYPE_CHECKING:
-    from schedgap.bench.suites.collection import Reference
-    from schedgap.bench.suites.suite import Suite
 
 Row: TypeAlias = dict[str, Any]
 Given: TypeAlias = Mapping[str, Any]

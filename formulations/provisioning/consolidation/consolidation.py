@@ -1,13 +1,13 @@
 """Repacking a cluster by column generation: a bound proven at any time, and plans from the patterns that it finds.
 
 The master chooses among patterns of machines to rent and of running machines to keep; pricing finds better ones
-by exact knapsacks, in which a task is worth more on the machine that it is on. The relaxation without stocks and moves
-gives the first class prices and patterns. What is known of instances without a limit on moves or a stock is better told
+by exact knapsacks, in which a task is worth more on the machine that it is on. The relaxation without stocks and limits
+gives the first class prices and patterns. What is known of instances without a limit on disruption or a stock is better told
 by `column-generation`; this method is for those with them.
 
     minimise    sum_p price[kind p] x[p]                                    x[p] >= 0: machines with pattern p
     subject to  sum_p pattern[p, c] x[p] >= counts[c]                       for each class c            dual u
-                sum_p stay[p] x[p] >= stay                                  tasks that stay             dual m
+                sum_p (sum_c weight[c] stay[p, c] + node[kind p]) x[p] >= stay      what is not disrupted       dual m
                 sum_{p of group g} x[p] <= size[g]                          running machines alike
                 sum_{p of type k} x[p] <= stock[k]                          where there is a stock      dual -s
 
@@ -15,8 +15,9 @@ For any u, m, s >= 0, every plan costs at least
 
     sum_c counts[c] u[c] + m stay - sum_k stock[k] s[k] + sum_j limit[j] min(0, price[j] + s[type j] - worth[j])
 
-where worth[j] is the most that a pattern of kind j is worth at u, and at u + m for tasks that stay. Kinds without a limit
-need price >= worth: all duals are scaled down until it is so. Whole numbers and fractions of them throughout.
+where worth[j] is the most that a pattern of kind j is worth at u, and at u + m weight for tasks that stay, with m node[j].
+Kinds without a limit need price >= worth: all duals are scaled down until it is so. Whole numbers and fractions of them
+throughout. A weight is what it counts that a task leaves its machine, node[j] what it counts that a running machine goes.
 
 Kinds of machines to choose from: types to rent, and groups of running machines that are alike; plans of such machines.
 
@@ -39,13 +40,15 @@ from schedgap.formulations.provisioning.column_generation.column_generation impo
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.limits import MAX_NANO
 from schedgap.formulations.provisioning.search import Search, restoring
+from schedgap.instances import exact
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes, with_classes
+from schedgap.instances.provisioning.cluster import whole_disruption
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK, unlimited
+from schedgap.instances.provisioning.moves import DISRUPTION, PER_MACHINE, STOCK, disruption, unlimited
 from schedgap.instances.provisioning.pricing import NANO, Pricer
-from schedgap.instances.provisioning.running import ANY_NUMBER
+from schedgap.instances.provisioning.running import ANY_NUMBER, ONE_TASK
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 from schedgap.instances.provisioning.verify import cost, price_step
 from schedgap.instances.units import DOLLAR
@@ -53,11 +56,12 @@ from schedgap.instances.units import DOLLAR
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kinds:
-    """J kinds: the K machine types first, then G groups of running machines of equal type and pattern.
+    """J kinds: the K machine types first, then G groups of running machines of equal type, pattern and cost.
 
     machine_type : (J,) int64. limit : (J,) int64, how many there are, -1 for any number; the stock of a type counts its
     running machines, too. before : (G, C) int64, what is on each machine of a group. members : G arrays of running
-    machines. stay : tasks that must stay on their machines, at least.
+    machines. weight : (C,) int64 and node : (J,) int64, in 1 / `ONE_TASK`, what it counts that a task leaves, and that a machine
+    of a group goes. stay : so much must not be disrupted, at least.
     """
 
     instance: ProvisioningInstance
@@ -65,6 +69,8 @@ class Kinds:
     limit: IntArray
     before: IntArray
     members: tuple[IntArray, ...]
+    weight: IntArray
+    node: IntArray
     stay: int
 
     @property
@@ -115,28 +121,32 @@ class Kinds:
             type2family=np.concatenate((instance.type2family, num_families + np.arange(num_groups))),
             capacity=instance.capacity[self.machine_type],
             price=instance.price[self.machine_type],
-            **dict.fromkeys(("stock", "fee", "max_moves")),
+            **dict.fromkeys(("stock", "fee", "max_disruption")),
         )
         return expanded, twins, most
 
 
 def kinds_of(instance: ProvisioningInstance) -> Kinds:
-    """Return the kinds of an instance; running machines count only where moves are limited."""
+    """Return the kinds of an instance; running machines count only where disruption is limited."""
     stock = np.full(instance.num_types, ANY_NUMBER) if instance.stock is None else instance.stock
     types = np.arange(instance.num_types)
     running = instance.running
-    if instance.max_moves is None or running is None or running.size == 0:
-        return Kinds(instance, types, stock, np.zeros((0, instance.num_classes), np.int64), (), 0)
+    weight, free = instance.weight, np.zeros_like(types)
+    if instance.max_disruption is None or running is None or running.size == 0:
+        return Kinds(instance, types, stock, np.zeros((0, instance.num_classes), np.int64), (), weight, free, 0)
     pattern = running.contents(instance.num_classes)
-    rows, inverse = np.unique(np.column_stack((running.machine_type, pattern)), axis=0, return_inverse=True)
+    node = np.zeros(running.size, np.int64) if running.node_disruption is None else running.node_disruption
+    rows, inverse = np.unique(np.column_stack((running.machine_type, pattern, node)), axis=0, return_inverse=True)
     members = tuple(np.flatnonzero(inverse.reshape(-1) == g) for g in range(rows.shape[0]))
     return Kinds(
         instance,
         np.concatenate((types, rows[:, 0])),
         np.concatenate((stock, [len(machines) for machines in members])),
-        np.ascontiguousarray(rows[:, 1:]),
+        np.ascontiguousarray(rows[:, 1:-1]),
         members,
-        int(running.count.sum()) - instance.max_moves,
+        weight,
+        np.concatenate((free, rows[:, -1])),
+        whole_disruption(instance) - instance.max_disruption,
     )
 
 
@@ -165,11 +175,13 @@ def plan_of(kinds: Kinds, kind: IntArray, repeat: IntArray, pattern: IntArray) -
     surplus = matrix.sum(axis=0) - kinds.instance.counts
     if (surplus < 0).any():
         return None
-    _trim(matrix, np.array(stays, np.int64), surplus)
-    return _grouped(np.array(types), np.array(keeps), matrix)
+    stayed, kept = np.array(stays, np.int64), np.array(keeps)
+    trim(matrix, stayed, surplus)
+    needed = _needed(kinds, kept, matrix, stayed)
+    return grouped_plan(np.array(types)[needed], kept[needed], matrix[needed])
 
 
-def _trim(matrix: IntArray, stays: IntArray, surplus: IntArray) -> None:
+def trim(matrix: IntArray, stays: IntArray, surplus: IntArray) -> None:
     """Take tasks off that are too many, from the last machines first; in place."""
     for c in np.flatnonzero(surplus).tolist():
         free = (matrix[:, c] - stays[:, c])[::-1]
@@ -177,10 +189,23 @@ def _trim(matrix: IntArray, stays: IntArray, surplus: IntArray) -> None:
         matrix[:, c] -= taken
 
 
-def _grouped(types: IntArray, keeps: IntArray, matrix: IntArray) -> Provisioning:
-    """Group the newly rented machines that are alike; machines without tasks go."""
-    used = matrix.any(axis=1)
-    types, keeps, matrix = types[used], keeps[used], matrix[used]
+def _needed(kinds: Kinds, keeps: IntArray, matrix: IntArray, stays: IntArray) -> BoolArray:
+    """(M,) bool: which machines have tasks, or must be kept without any, the cheapest ones, so that no more is disrupted."""
+    needed: BoolArray = np.asarray(matrix.any(axis=1))
+    running = kinds.instance.running
+    if running is None or running.node_disruption is None:
+        return needed
+    node = np.where(keeps == NEW, 0, running.node_disruption[keeps])
+    spare = int(exact.dot(stays.sum(axis=0), kinds.weight)) + sum(node.tolist()) - kinds.stay
+    price = kinds.instance.price[running.machine_type[keeps]]
+    for m in np.flatnonzero(~needed & (node > 0))[np.argsort(-price[~needed & (node > 0)], kind="stable")].tolist():
+        needed[m] = node[m] > spare
+        spare -= 0 if needed[m] else int(node[m])
+    return needed
+
+
+def grouped_plan(types: IntArray, keeps: IntArray, matrix: IntArray) -> Provisioning:
+    """Group the newly rented machines that are alike."""
     rows, first, repeat = np.unique(
         np.column_stack((keeps, types, matrix)), axis=0, return_index=True, return_counts=True
     )
@@ -203,18 +228,20 @@ def supports(instance: ProvisioningInstance) -> str | None:
     """Return None, or why the cluster cannot be priced, or not in reasonable memory."""
     if (reason := supported(instance)) is not None:
         return reason
-    running = 0 if instance.running is None or instance.max_moves is None else instance.running.size
+    running = 0 if instance.running is None or instance.max_disruption is None else instance.running.size
     cells = (running + len(instance.families)) * instance.num_classes * 2 * len(instance.resources)
     if cells > MAX_CELLS:
         return f"{running} running machines with {instance.num_classes} classes have {cells} cells, over {MAX_CELLS}"
     return None
 
 
-@method("consolidation", version=2, family=FAMILY, supports=supports, bounds=True, handles=(STOCK, MOVES, PER_MACHINE))
+@method(
+    "consolidation", version=2, family=FAMILY, supports=supports, bounds=True, handles=(STOCK, DISRUPTION, PER_MACHINE)
+)
 def consolidation(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, found: Found = untold
 ) -> Outcome:
-    """Repack a running cluster by column generation, within its stocks and the moves that are allowed."""
+    """Repack a running cluster by column generation, within its stocks and the disruption that is allowed."""
     started = time.perf_counter()
     merged = merge_equal_classes(instance)
     search = _Consolidation(merged.instance, started, time_limit_s, threads, restoring(found, merged.restore))
@@ -237,13 +264,17 @@ class ClusterMaster(Master):
         place[self.limited] = np.arange(self.limited.size)
         self.stock_of: IntArray = place[kinds.machine_type]
         most = np.concatenate(([np.inf], self.stock, kinds.limit[kinds.num_types :]))
-        least = np.concatenate(([float(kinds.stay)], np.full(most.shape[0] - 1, -np.inf)))
+        least = np.concatenate(([kinds.stay / ONE_TASK], np.full(most.shape[0] - 1, -np.inf)))
         super().__init__(self.instance.price[kinds.machine_type], self.instance.counts, least, most)
 
-    def others(self, kind: IntArray, patterns: IntArray) -> IntArray:
-        """(m, 1 + L + G) int64: the tasks that stay, and one machine of the stock and of the group that are used."""
-        rows = np.zeros((kind.size, self.low.shape[0]), np.int64)
-        rows[:, 0] = self.kinds.staying(kind, patterns).sum(axis=1)
+    def is_of_use(self, kind: int, pattern: IntArray) -> bool:
+        """Return whether a machine holds a task, or it counts that it goes."""
+        return bool(pattern.any() or self.kinds.node[kind])
+
+    def others(self, kind: IntArray, patterns: IntArray) -> FloatArray:
+        """(m, 1 + L + G): what is not disrupted, in tasks, and one machine of the stock and of the group that are used."""
+        rows = np.zeros((kind.size, self.low.shape[0]))
+        rows[:, 0] = (self.kinds.staying(kind, patterns) @ self.kinds.weight + self.kinds.node[kind]) / ONE_TASK
         which = np.flatnonzero(self.stock_of[kind] >= 0)
         rows[which, 1 + self.stock_of[kind[which]]] = 1
         which = np.flatnonzero(kind >= self.kinds.num_types)
@@ -257,15 +288,15 @@ class ClusterMaster(Master):
     def proven(self, values: IntArray, stay: int, stocks: IntArray, worth: IntArray) -> int:
         """Return the bound, micro-dollars, that duals in nano-dollars prove.
 
-        values : (C,) of the classes. stay : for a task that stays. stocks : (L,), what a machine of a limited type costs
-        beyond its price. worth : (J,), the most that a pattern of each kind is worth.
+        values : (C,) of the classes. stay : for a task of weight one that stays. stocks : (L,), what a machine of a limited
+        type costs beyond its price. worth : (J,), the most that a pattern of each kind is worth, with its `node`.
         """
         kinds = self.kinds
         price = [int(p) * NANO for p in self.instance.price[kinds.machine_type]]
         extra = [0 if row < 0 else int(stocks[row]) for row in self.stock_of]
         free = [j for j in range(kinds.num_types) if kinds.limit[j] == ANY_NUMBER and int(worth[j]) > price[j]]
         share = min((Fraction(price[j], int(worth[j])) for j in free), default=Fraction(1))
-        total = int(values.astype(object) @ self.instance.counts) + stay * kinds.stay
+        total = int(values.astype(object) @ self.instance.counts) + stay * kinds.stay // ONE_TASK
         total -= sum(int(s) * int(n) for s, n in zip(stocks, self.stock, strict=True))
         bound = share * total
         for j, limit in enumerate(kinds.limit.tolist()):
@@ -320,6 +351,7 @@ class _Consolidation(Search, Generation):
         whole = (used <= instance.capacity[kinds.machine_type[groups]]).all(axis=1)
         whole &= (pattern <= instance.most_together).all(axis=1)
         self.master.add(groups[whole], pattern[whole])
+        self.master.add(groups, np.zeros_like(pattern))
 
     def _add_alone(self) -> None:
         """Take each class alone on the cheapest types that it fits, so many that their stocks last.
@@ -355,18 +387,20 @@ class _Consolidation(Search, Generation):
         nano = np.floor(np.maximum(duals, 0.0) * DOLLAR * NANO)
         most = MAX_NANO // (2 * max(1, self.total))
         values = np.minimum(nano[:num_classes], most).astype(np.int64)
-        stay = int(min(nano[num_classes], most)) if kinds.members else 0
+        heaviest = max(ONE_TASK, int(kinds.weight.max()), int(kinds.node.max()))
+        stay = int(min(nano[num_classes], most * ONE_TASK // heaviest)) if kinds.members else 0
         stocks = np.minimum(nano[num_classes + 1 :][: self.master.stock.size], MAX_NANO).astype(np.int64)
         num_groups = len(kinds.members)
         given = np.zeros((self.most.shape[0], num_classes + self.twins.size), np.int64)
         given[:, :num_classes] = values
         if num_groups:
-            given[-num_groups:, num_classes:] = values[self.twins] + stay
+            given[-num_groups:, num_classes:] = values[self.twins] + _rounded_up(stay, kinds.weight[self.twins])
+        node = _rounded_up(stay, kinds.node)
         extra = np.append(stocks, 0)[self.master.stock_of]
         target = self.instance.price[kinds.machine_type] * NANO + extra
         # A kind with a limit lowers the bound by what it is worth beyond its price: no pattern below that matters.
-        priced = self.pricer.price(given, target, self.node_limit, counts=self.most)
-        before, bound = self.bound, self.master.proven(values, stay, stocks, priced.upper)
+        priced = self.pricer.price(given, target - node, self.node_limit, counts=self.most)
+        before, bound = self.bound, self.master.proven(values, stay, stocks, priced.upper + node)
         if bound > before:
             self.centre = trial
             self.raise_bound(bound)
@@ -375,14 +409,30 @@ class _Consolidation(Search, Generation):
         patterns[:, self.twins] += priced.pattern[:, num_classes:]
         good = self.master.improving(np.arange(patterns.shape[0]), patterns, found.row_duals)
         added = self.master.add(good, patterns[good])
-        is_complete = bool((priced.upper <= np.maximum(priced.value, target)).all())
+        is_complete = bool((priced.upper <= np.maximum(priced.value, target - node)).all())
         return added > 0 or (self.share > 0 and bound > before), is_complete
 
     def _plan(self, seconds: float) -> None:
-        """Look for the best plan of the known patterns."""
-        if seconds <= 0 or self.is_proven:
-            return
-        repeat = self.master.solve_integer(seconds, self.objective, self.threads)
-        plan = None if repeat is None else plan_of(self.kinds, self.master.kind, repeat, self.master.patterns)
-        if plan is not None:
-            self.keep(plan, cost(self.instance, plan))
+        """Look for the best plan of the known patterns; once more, with less disruption, if the solver's breaks the limit."""
+        end = time.perf_counter() + seconds
+        for _ in range(2):
+            left = end - time.perf_counter()
+            if left <= 0 or self.is_proven:
+                return
+            repeat = self.master.solve_integer(left, self.objective, self.threads)
+            plan = None if repeat is None else plan_of(self.kinds, self.master.kind, repeat, self.master.patterns)
+            if plan is None:
+                return
+            most = self.instance.max_disruption
+            over = 0 if most is None else disruption(self.instance, plan) - most
+            if over <= 0:
+                self.keep(plan, cost(self.instance, plan))
+                return
+            low = self.master.low.copy()
+            low[0] += over / ONE_TASK
+            self.master.limit(low, self.master.high)
+
+
+def _rounded_up(stay: int, weight: IntArray) -> IntArray:
+    """(n,) int64: what weights (n,) are worth at `stay` for a task. Rounded up: a pattern may be worth more, a bound never is."""
+    return np.array([-(-stay * w // ONE_TASK) for w in weight.tolist()], np.int64)

@@ -1,4 +1,4 @@
-"""Repacking a running cluster as an integer program: exact, for stocks, running machines and a limit on moves.
+"""Repacking a running cluster as an integer program: exact, for stocks, running machines and a limit on disruption.
 
 Sets        e running machines: n[e, c] tasks of each class c on them, of type k(e); p patterns of new machines: a[p, c]
 Variables   y[e] in {0, 1}: e is kept;  z[e, c] <= n[e, c] tasks that stay;  w[e, c] tasks that come;  x[p] new machines; whole
@@ -8,13 +8,13 @@ Rows        sum_e (z[e, c] + w[e, c]) + sum_p a[p, c] x[p] >= counts[c]         
             z[e, c] + w[e, c] <= counts[c] y[e]                                  for each e, c without any demand
             z[e, c] + w[e, c] <= most[c] y[e]                                    for each e, c of which so many share a machine
             sum_{e of k} y[e] + sum_{p of k} x[p] <= stock[k]                    for each type k that has a stock
-            sum_e sum_c (n[e, c] - z[e, c]) <= max_moves
+            sum_e (sum_c weight[c] (n[e, c] - z[e, c]) + node[e] (1 - y[e])) <= max_disruption
 
-Amounts that are too fine for a proof (`separable`) are stated in a coarser unit, demands rounded down: a relaxation, so
-the bound holds. Where its plan then breaks a capacity, the program with demands rounded up gives the plan.
+Amounts that are too fine for a proof (`separable`) are stated in a coarser unit, demands and weights rounded down: a relaxation,
+so the bound holds. Where its plan then breaks a limit, the program with demands and weights rounded up gives the plan.
 
 The patterns are all maximal ones (`patterns`), none dropped for a cheaper one, which a stock may not have. Without a limit
-on moves there are no e: whatever runs may be given back.
+on disruption there are no e: whatever runs may be given back.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from schedgap.formulations.provisioning.consolidation.consolidation import Kinds
 from schedgap.formulations.provisioning.limits import claimed, classes_apart, without_interference
 from schedgap.formulations.provisioning.patterns.patterns import PatternSet, enumerate_patterns
 from schedgap.formulations.separable import SEPARABLE
+from schedgap.instances import exact
 from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.provisioning.classes import merge_equal_classes
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK
+from schedgap.instances.provisioning.moves import DISRUPTION, PER_MACHINE, STOCK
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import price_step, verify
@@ -65,7 +66,7 @@ class _Program:
         self.is_rounded = False
 
     def model(self, name: str, *, up: bool = False) -> LinearModel:
-        """Build the rows. up : demands in a coarser unit are rounded up, and not down."""
+        """Build the rows. up : demands and weights in a coarser unit are rounded up, and not down."""
         instance, kinds, patterns = self.kinds.instance, self.kinds, self.patterns
         rows = Rows(self.size)
         which, classes = np.nonzero(patterns.patterns)
@@ -94,7 +95,7 @@ class _Program:
         owner = np.concatenate((place[self.types], place[patterns.machine_type]))
         used = np.concatenate((np.arange(self.types.shape[0]), self.x))
         rows.add("stock", (owner[owner >= 0], used[owner >= 0], 1.0), upper=kinds.limit[limited])
-        rows.add("stay", (0, self.z, 1.0), lower=np.array([kinds.stay]))
+        self._add_stay(rows, up=up)
         step = price_step(instance)
         cost = np.zeros(self.size)
         cost[: self.types.shape[0]] = instance.price[self.types] // step
@@ -117,6 +118,29 @@ class _Program:
         every, room = np.arange(capacity.size), np.minimum(capacity // unit, self._all_tasks(machine, demand // unit))
         rows.add(resource, (machine, placed, demand // unit), (every, every, -room), upper=np.zeros(every.size))
 
+    def _add_stay(self, rows: Rows, *, up: bool) -> None:
+        """Add what must not be disrupted, in steps of all weights."""
+        kinds, node = self.kinds, self.kinds.node[self.kinds.num_types + self.group]
+        if not kinds.members:
+            rows.add("stay", (0, self.z, 1.0), lower=np.array([kinds.stay]))
+            return
+        running, most = kinds.instance.running, kinds.instance.max_disruption
+        assert running is not None
+        assert most is not None
+        of_task = kinds.weight[running.task_class]
+        step = max(1, int(np.gcd.reduce(np.concatenate((of_task, node)))))
+        largest = max(int(of_task.max(initial=0)), int(node.max(initial=0)))
+        if largest // step > SEPARABLE:
+            step, self.is_rounded = -(-largest // SEPARABLE), True
+
+        def steps(weight: IntArray) -> IntArray:
+            return -(-weight // step) if up else weight // step
+
+        whole = int(exact.dot(running.count, steps(of_task))) + sum(steps(node).tolist())
+        cost = (0, np.arange(node.size)[node > 0], steps(node)[node > 0])
+        stay = np.array([whole - most // step], np.int64)
+        rows.add("stay", (0, self.z, steps(kinds.weight)[self.z_class]), cost, lower=stay)
+
     def _all_tasks(self, machine: IntArray, demand: IntArray) -> IntArray:
         """(E,) int64: what all tasks that may be on a machine take there, by the demands and machines of z and w."""
         total, first = np.zeros(self.types.shape[0], np.int64), self.z.size
@@ -138,7 +162,10 @@ class _Program:
         pattern[self.z_machine, self.z_class] += x[self.z]
         pattern[self.w_machine, self.w_class] += x[self.w]
         kind = np.concatenate((self.kinds.num_types + self.group, self.patterns.machine_type))
-        repeat = np.concatenate((pattern.any(axis=1).astype(np.int64), x[self.x]))
+        # Where it counts that a machine goes, one may be kept for that alone.
+        node = self.kinds.node[self.kinds.num_types + self.group]
+        is_kept = pattern.any(axis=1) | ((node > 0) & (x[: node.size] > 0))
+        repeat = np.concatenate((is_kept.astype(np.int64), x[self.x]))
         return kind, repeat, np.vstack((pattern, self.patterns.patterns))
 
 
@@ -148,7 +175,7 @@ class _Program:
     supports=without_interference,
     exact=True,
     choices=MIP_CHOICES,
-    handles=(STOCK, MOVES, PER_MACHINE),
+    handles=(STOCK, DISRUPTION, PER_MACHINE),
 )
 def consolidation_ilp(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, backend: str = "highs"

@@ -41,7 +41,7 @@ from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes, part_of
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK
+from schedgap.instances.provisioning.moves import DISRUPTION, PER_MACHINE, STOCK
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.units import NEVER
@@ -147,7 +147,7 @@ MAX_CLASSES = 3_000
 FEW_KINDS, CONTENTS_SHARE = 6, 0.4
 
 
-@method("bound-pooled", family=FAMILY, bounds=True, version=2, handles=(STOCK, MOVES, PER_MACHINE))
+@method("bound-pooled", family=FAMILY, bounds=True, version=2, handles=(STOCK, DISRUPTION, PER_MACHINE))
 def bound_pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
     """Bound the price by whole machines whose capacities together hold all tasks, pooled by machine family."""
     small = reduced(instance).instance

@@ -15,15 +15,34 @@ from schedgap.heuristics.provisioning.kubernetes.state import GONE, Catalogue, N
 from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.method import Outcome
 from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.provisioning.moves import MOVES, PER_MACHINE, STOCK
-from schedgap.instances.provisioning.running import ANY_NUMBER, EMPTY, GOING, HELD, STARTING, UNMANAGED, Pool, Running
+from schedgap.instances.provisioning.moves import DISRUPTION, PER_MACHINE, STOCK
+from schedgap.instances.provisioning.running import (
+    ANY_NUMBER,
+    EMPTY,
+    GOING,
+    HELD,
+    NEVER,
+    ONE_TASK,
+    STARTING,
+    UNMANAGED,
+    Disruption,
+    Pool,
+    Running,
+    shown_disruption,
+)
 from schedgap.instances.provisioning.solution import NEW, Provisioning
 
 Offer: TypeAlias = "tuple[IntArray, IntArray, IntArray, IntArray, IntArray]"
 # In place of a stock: more machines than any solution has.
 PLENTY = 2**62
 # What all of these rules take into account.
-HANDLED = (STOCK, MOVES, PER_MACHINE)
+HANDLED = (STOCK, DISRUPTION, PER_MACHINE)
+# Of machines that are not said to be of a pool: all may go.
+ANY = Pool("")
+# Karpenter's consolidation policies of NodePools, and each pool's own.
+WHEN_EMPTY, WHEN_UNDERUTILIZED, BALANCED = "when-empty", "when-empty-or-underutilized", "balanced"
+AS_POOLS = "as-pools"
+POLICIES = (AS_POOLS, WHEN_EMPTY, WHEN_UNDERUTILIZED, BALANCED)
 
 
 @dataclass(slots=True, eq=False)
@@ -65,8 +84,11 @@ class Cluster:
             used = np.bincount(types, minlength=instance.num_types)
             stock = np.where(instance.stock == ANY_NUMBER, PLENTY, np.maximum(instance.stock - used, 0))
         offer = (instance.demand, instance.type2family, instance.capacity, instance.price, stock)
-        cluster = cls.start(offer, types, home, np.array(instance.task_classes()), queue, instance.per_machine)
+        classes = np.array(instance.task_classes())
+        cluster = cls.start(offer, types, home, classes, queue, instance.per_machine, instance.disruption)
         if running is not None:
+            if running.node_disruption is not None:
+                cluster.nodes.disruption[: names.size] = running.node_disruption[names]
             whole, reserved = cluster.amounts
             cluster.amounts = (
                 whole if running.whole is None else running.whole[names],
@@ -88,21 +110,26 @@ class Cluster:
         task2class: IntArray,
         queue: IntArray,
         per_machine: IntArray | None = None,
+        weight: IntArray | None = None,
     ) -> Cluster:
         """Return a present: tasks stay where they run as far as there is room, the others wait.
 
         offer : `demand`, `type2family`, `capacity`, `price` and `stock`. types : (M,) of the nodes. home : (T,) the node of
-        each task, -1 for none. task2class, queue : as in `Tasks`. per_machine : (C,), as of an instance.
+        each task, -1 for none. task2class, queue : as in `Tasks`. per_machine : (C,), as of an instance. weight : (C,), as in
+        `Tasks`, None for one task each.
         """
         demand, _, capacity, _, _ = offer
         rank = np.empty_like(home)
         rank[queue] = np.arange(home.shape[0])
-        tasks = Tasks(task2class, np.array(queue), rank, np.full_like(home, -1), home)
+        weight = np.full(demand.shape[1], ONE_TASK) if weight is None else np.array(weight)
+        tasks = Tasks(task2class, np.array(queue), rank, np.full_like(home, -1), home, weight)
         most = np.full(demand.shape[1], ANY_NUMBER) if per_machine is None else np.array(per_machine)
         slot = np.where(most == ANY_NUMBER, -1, np.cumsum(most != ANY_NUMBER) - 1)
         number, none = types.shape[0], np.zeros((types.shape[0], capacity.shape[1]), np.int64)
         held, starting = np.zeros((number, int((slot >= 0).sum())), np.int32), np.zeros(number, np.bool_)
-        nodes = Nodes(types.copy(), capacity[types], np.zeros(demand.shape[1], np.int64), held, starting)
+        nodes = Nodes(
+            types.copy(), capacity[types], np.zeros(demand.shape[1], np.int64), held, starting, none[:, 0].copy()
+        )
         spot = np.zeros(capacity.shape[0], np.bool_)
         cluster = cls(*offer, tasks, nodes, number, number, slot, most, types, (capacity[types], none), spot)
         settle(tasks, cluster.catalogue(), nodes)
@@ -123,9 +150,43 @@ class Cluster:
         """Number of tasks that are no longer where they ran."""
         return int(((self.tasks.home >= 0) & (self.tasks.home != self.tasks.place)).sum())
 
-    def moves_left(self, max_moves: int | None) -> int:
-        """Return how many more tasks may leave where they ran, if so many may; `PLENTY` for None."""
-        return PLENTY if max_moves is None else max_moves - self.num_moved
+    @property
+    def disruption(self) -> int:
+        """What has been disrupted: tasks that are no longer where they ran, and nodes that are no longer there."""
+        moved = (self.tasks.home >= 0) & (self.tasks.home != self.tasks.place)
+        number = np.bincount(self.tasks.task2class[moved], minlength=self.tasks.weight.size)
+        return int(number @ self.tasks.weight) + int(self.nodes.disruption[: self.number][~self.is_there()].sum())
+
+    def disruption_left(self, most: int | None) -> int:
+        """Return how much more may be disrupted, if so much may; `PLENTY` for None."""
+        return PLENTY if most is None else most - self.disruption
+
+    def is_there(self) -> BoolArray:
+        """(M,) bool: whether a node has not gone."""
+        there: BoolArray = self.nodes.machine_type[: self.number] != GONE
+        return there
+
+    def there(self) -> IntArray:
+        """Return the nodes that have not gone."""
+        return np.flatnonzero(self.is_there())
+
+    def node_cost(self) -> IntArray:
+        """(M,) int64: Karpenter's cost of a node, one and what its tasks count, in 1 / `ONE_TASK`; of those gone as well."""
+        placed = self.tasks.place >= 0
+        cost = np.full(self.number, ONE_TASK)
+        np.add.at(cost, self.tasks.place[placed], self.tasks.weight[self.tasks.task2class[placed]])
+        return cost
+
+    def idle(self) -> BoolArray:
+        """(M,) bool: whether a node is empty to Karpenter: no task of it counts. New ones have no task at all then."""
+        idle: BoolArray = self.node_cost() == ONE_TASK
+        held = np.bincount(self.tasks.place[self.tasks.place >= 0], minlength=self.number) > 0
+        idle[self.num_running :] &= ~held[self.num_running :]
+        return idle
+
+    def affordable(self, rows: IntArray, most: int | None) -> IntArray:
+        """Return the first of the nodes that disrupt together no more than is left of `most`; None for any."""
+        return rows[np.cumsum(self.nodes.disruption[rows]) <= self.disruption_left(most)]
 
     def catalogue(self, pool: IntArray | None = None) -> Catalogue:
         """Return what can be rented now; pool : (F,) the NodePool of each family, None for a single one."""
@@ -160,6 +221,7 @@ class Cluster:
                 self.nodes.low,
                 np.concatenate((self.nodes.held, np.zeros((spare, self.nodes.held.shape[1]), np.int32))),
                 np.concatenate((self.nodes.starting, np.zeros(spare, np.bool_))),
+                np.concatenate((self.nodes.disruption, np.zeros(spare, np.int64))),
             )
 
     def add_nodes(self, machine_type: int, number: int) -> None:
@@ -175,10 +237,12 @@ class Cluster:
     def empty(self) -> IntArray:
         """Return the machines without tasks."""
         empty = np.bincount(self.tasks.place[self.tasks.place >= 0], minlength=self.number)[: self.number] == 0
-        return np.flatnonzero(empty & (self.nodes.machine_type[: self.number] != GONE))
+        return np.flatnonzero(empty & self.is_there())
 
     def remove(self, rows: IntArray) -> None:
-        """Give back machines without tasks."""
+        """Give back machines; their tasks, if any, wait."""
+        if rows.size:
+            self.tasks.place[np.isin(self.tasks.place, rows)] = -1
         np.add.at(self.stock, self.nodes.machine_type[rows], 1)
         self.nodes.machine_type[rows] = GONE
 
@@ -204,10 +268,12 @@ class Cluster:
         waiting, moved = self.waiting.shape[0], self.num_moved
         if waiting:
             return Outcome(details={"reason": f"{waiting} tasks are not placed: the machines that fit them ran out"})
-        if instance.max_moves is not None and moved > instance.max_moves:
-            return Outcome(
-                details={"reason": f"{moved} tasks moved from overfull machines, max_moves {instance.max_moves}"}
-            )
+        if (most := instance.max_disruption) is not None:
+            if self.disruption > most:
+                reason = f"{moved} tasks moved from overfull machines, max_disruption {shown_disruption(most)}"
+                return Outcome(details={"reason": reason})
+            empty = self.empty()
+            stay = np.setdiff1d(empty, self.affordable(empty, most)) if stay is None else stay
         rows, task2machine = np.unique(self.tasks.place, return_inverse=True)
         if stay is not None:
             rows = np.concatenate((rows, np.setdiff1d(stay[stay < self.num_running], rows)))
@@ -261,54 +327,77 @@ def _widest(capacity: IntArray, types: IntArray) -> list[int]:
     return kept
 
 
-# Of machines that are not said to be of a pool: all may go.
-ANY = Pool("")
+# Beside the marks of an instance: tasks came or went a short while ago, by what the pool says.
+UNSETTLED = 2 * GOING
+
+
+def settling(pools: tuple[Pool, ...], pool: IntArray, quiet_s: IntArray | None) -> IntArray:
+    """(N,) int64, the marks of machines by their pools and by how long (N,) no task came or went; None for long."""
+    after = np.array([*(p.consolidate_after_s for p in pools), 0], np.int64)[pool]
+    is_settled = True if quiet_s is None else quiet_s >= after
+    marks: IntArray = np.where(after == NEVER, HELD, np.where(is_settled, 0, UNSETTLED))
+    return marks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limits:
-    """Pools, and the pool and marks of the nodes that ran from the start.
+    """Pools, and the pool and marks of nodes.
 
-    pools : the last one of new machines of which nobody knows whose they are. pool, marks : (E,) int64 in the order of
-    nodes. family2pool : (F,) int64, of new machines: the pool of the first node of their family.
+    pools : the last one of new machines of which nobody knows whose they are. pool, marks : (E,) int64, of the first nodes;
+    the others are new. type2pool : (K,) int64, of new machines. at_s : the present, by which budgets hold. gone : (P,) int64,
+    so many of each pool are about to go already, and are no nodes any more.
     """
 
     pools: tuple[Pool, ...]
     pool: IntArray
     marks: IntArray
-    family2pool: IntArray
+    type2pool: IntArray
+    at_s: int | None
+    gone: IntArray
 
     @classmethod
-    def of(cls, instance: ProvisioningInstance) -> Limits | None:
-        """Return those of an instance; None where it says nothing of them, and all nodes may go."""
+    def of(cls, instance: ProvisioningInstance, policy: str = AS_POOLS) -> Limits | None:
+        """Return those of an instance; None where it says nothing of them, and all nodes may go. policy : of all pools.
+
+        New machines are of the pool of the first node of their family.
+        """
         running = instance.running
-        if running is None or running.disruption is None:
+        if running is None or (running.disruption is None and policy == AS_POOLS):
             return None
         names = in_order(running)
-        given = running.disruption
+        given = Disruption.of(running.size) if running.disruption is None else running.disruption
+        pools: tuple[Pool, ...] = (*given.pools, ANY)
+        if policy != AS_POOLS:
+            pools = tuple(replace(p, only_empty=policy == WHEN_EMPTY, balanced=policy == BALANCED) for p in pools)
         pool = given.pool[names] if given.pools else np.zeros(names.size, np.int64)
         family = instance.type2family[running.machine_type[names]]
         owners = [pool[(family == f) & (pool != UNMANAGED)] for f in range(len(instance.families))]
-        last = len(given.pools)
-        family2pool = np.array([int(own[0]) if own.size else last for own in owners], np.int64)
-        return cls((*given.pools, ANY), pool, given.marks[names], family2pool)
+        family2pool = np.array([int(own[0]) if own.size else len(given.pools) for own in owners], np.int64)
+        marks = given.marks[names] | settling(pools, pool, None if given.quiet_s is None else given.quiet_s[names])
+        return cls(pools, pool, marks, family2pool[instance.type2family], given.at_s, np.zeros(len(pools), np.int64))
 
     def may_go(self, cluster: Cluster, reason: str) -> IntArray:
-        """Return the nodes that may go for a reason: empty ones, or others."""
+        """Return the nodes that may go for a reason: empty ones (`Cluster.idle`), or others."""
         nodes, pool, marks = self._now(cluster)
-        is_empty = np.bincount(cluster.tasks.place[cluster.tasks.place >= 0], minlength=cluster.number)[nodes] == 0
+        is_empty = cluster.idle()[nodes]
         only_empty = np.array([p.only_empty for p in self.pools])
         fits = is_empty if reason == EMPTY else ~is_empty & ~only_empty[pool]
-        found: IntArray = nodes[fits & (pool != UNMANAGED) & (marks & (HELD | STARTING | GOING) == 0)]
+        found: IntArray = nodes[fits & (pool != UNMANAGED) & (marks & (HELD | STARTING | GOING | UNSETTLED) == 0)]
+        return found
+
+    def unsettled(self, cluster: Cluster) -> IntArray:
+        """Return the nodes that take no tasks of others that go, as if they were not there."""
+        nodes, _, marks = self._now(cluster)
+        found: IntArray = nodes[marks & UNSETTLED != 0]
         return found
 
     def budgets(self, cluster: Cluster, reason: str) -> list[int]:
         """Return how many of each pool may go now: of those that have started, less what is unwell or goes already."""
         _, pool, marks = self._now(cluster)
         started, going = (pool != UNMANAGED) & (marks & STARTING == 0), marks & GOING != 0
-        total = np.bincount(pool[started], minlength=len(self.pools)).tolist()
-        less = np.bincount(pool[started & going], minlength=len(self.pools)).tolist()
-        return [max(p.allowed(n, reason) - m, 0) for p, n, m in zip(self.pools, total, less, strict=True)]
+        total = (np.bincount(pool[started], minlength=len(self.pools)) + self.gone).tolist()
+        less = (np.bincount(pool[started & going], minlength=len(self.pools)) + self.gone).tolist()
+        return [max(p.allowed(n, reason, self.at_s) - m, 0) for p, n, m in zip(self.pools, total, less, strict=True)]
 
     def within(self, cluster: Cluster, nodes: IntArray, reason: str) -> IntArray:
         """Return the first of the nodes that the budgets of their pools admit together."""
@@ -332,14 +421,14 @@ class Limits:
     def pools_of(self, cluster: Cluster, nodes: IntArray) -> IntArray:
         """(N,) int64, the pool of each node, -1 for none."""
         types = cluster.nodes.machine_type[nodes]
-        pool: IntArray = self.family2pool[cluster.type2family[types]]
+        pool: IntArray = self.type2pool[types]
         first = nodes < self.pool.size
         pool[first] = self.pool[nodes[first]]
         return pool
 
     def _now(self, cluster: Cluster) -> tuple[IntArray, IntArray, IntArray]:
         """Return the nodes that there are, their pools and marks."""
-        nodes = np.flatnonzero(cluster.nodes.machine_type[: cluster.number] != GONE)
+        nodes = cluster.there()
         marks = np.zeros(cluster.number, np.int64)
         marks[: self.marks.size] = self.marks
         return nodes, self.pools_of(cluster, nodes), marks[nodes]

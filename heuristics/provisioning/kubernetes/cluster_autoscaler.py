@@ -172,7 +172,8 @@ def cluster_autoscaler(
         of a node is for a cluster of this size; `random`. Ties at random.
     scale_down : afterwards, nodes whose CPU and memory are used to at most `utilisation_percent` (with a GPU: of which the
         GPU is) go one by one if their tasks fit on other nodes, the first with room by name and then by age; nothing is
-        replaced by a smaller machine. Repeated while a node goes. With `max_moves`, a node stays that would move too many.
+        replaced by a smaller machine. Repeated while a node goes. With `max_disruption`, a node stays that would disrupt too
+        much.
         Used is also what comes with a node (`Running.reserved`), of all that it has (`whole`): so an empty node may stay,
         too, and is paid. A node marked `scale-down-disabled`, or that goes already, stays.
     ignore_daemonsets : what comes with a node counts neither as used nor as there (--ignore-daemonsets-utilization and
@@ -190,9 +191,9 @@ def cluster_autoscaler(
             little_used = is_little_used(cluster, instance.resources, utilisation_percent, ignore_daemonsets)
             little_used[: cluster.num_running] &= ~_stays(instance)
             empty = cluster.empty()
-            cluster.remove(empty[little_used[empty]])
+            cluster.remove(cluster.affordable(empty[little_used[empty]], instance.max_disruption))
             little_used[empty] = False
-            gone = shrink(cluster, np.flatnonzero(little_used), instance.max_moves)
+            gone = shrink(cluster, np.flatnonzero(little_used), instance.max_disruption)
         stay = cluster.empty()
     return cluster.outcome(instance, stay)
 
@@ -225,16 +226,21 @@ def grow(cluster: Cluster, scale_up: ScaleUp) -> None:
         np.add.at(cluster.nodes.held, (first + where[slot >= 0], slot[slot >= 0]), 1)
 
 
-def shrink(cluster: Cluster, chosen: IntArray, max_moves: int | None = None) -> bool:
+def shrink(
+    cluster: Cluster,
+    chosen: IntArray,
+    max_disruption: int | None = None,
+    admitted: Callable[[IntArray], IntArray] = lambda rows: rows,
+) -> bool:
     """Drop those of some nodes, in turn, whose tasks fit on others; return whether one has gone.
 
-    max_moves : so many tasks may be elsewhere than where they ran at first.
+    max_disruption : so much may be disrupted in all. admitted : which of the nodes may still go.
     """
     work, catalogue, claims = new_work(cluster), cluster.catalogue(), new_claims(1, cluster)
     gone = False
-    while chosen.size:
+    while (chosen := admitted(chosen)).size:
         rest = (cluster.tasks, catalogue, cluster.nodes, cluster.number)
-        search = Search(*rest, claims, work, 0, cluster.moves_left(max_moves), False)
+        search = Search(*rest, claims, work, 0, cluster.disruption_left(max_disruption), False)
         place = first_removable(chosen, chosen.shape[0], search)
         if place == 0:
             break

@@ -9,9 +9,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from schedgap.heuristics.provisioning.kubernetes.cluster import HANDLED, Cluster, Limits, sizes_of
+from schedgap.heuristics.provisioning.kubernetes.balanced import Balance
+from schedgap.heuristics.provisioning.kubernetes.cluster import (
+    AS_POOLS,
+    BALANCED,
+    HANDLED,
+    POLICIES,
+    WHEN_EMPTY,
+    Cluster,
+    Limits,
+    sizes_of,
+)
 from schedgap.heuristics.provisioning.kubernetes.kernels_claims import launch, provision
 from schedgap.heuristics.provisioning.kubernetes.kernels_removal import (
+    KEEP,
     Search,
     Work,
     commit,
@@ -115,7 +126,7 @@ def has_running(instance: ProvisioningInstance) -> str | None:
     "karpenter-consolidation",
     family=FAMILY,
     supports=has_running,
-    choices={"order": ORDERS, "pools": POOLS},
+    choices={"order": ORDERS, "pools": POOLS, "policy": POLICIES},
     handles=HANDLED,
 )
 def karpenter_consolidation(
@@ -125,6 +136,7 @@ def karpenter_consolidation(
     passes: int = 10_000,
     pools: str = "one",
     spot_to_spot: bool = False,
+    policy: str = AS_POOLS,
 ) -> Outcome:
     """Place what waits as `karpenter` does, then give up machines pass by pass until a pass changes nothing.
 
@@ -144,27 +156,36 @@ def karpenter_consolidation(
     replaced, unless `spot_to_spot` (the feature gate SpotToSpotConsolidation), and a single one only if 15 types of spare
     capacity are cheaper than it.
 
-    order : `savings-ratio`, price / (1 + tasks) falling; or `node-cost`, tasks rising, as releases before 2026 did. Ties,
-        which Karpenter leaves open, in the order of the machines.
+    order : `savings-ratio`, price / node cost falling; or `node-cost` rising, as releases before 2026 did. A node costs one,
+        and what its tasks count (`ProvisioningInstance.disruption`). Ties, which Karpenter leaves open, in the order of the
+        machines. Of machines of one pool that is the order of their scores in `balanced.py`, if they are deleted.
+    policy : of all pools. `when-empty` gives up empty machines only, `when-empty-or-underutilized` all that is cheaper then,
+        and `balanced` of the latter what has a score of one half at least (`balanced.py`), in the binary search, too; of
+        several pools every one must approve that has the policy. Empty machines have no score. `as-pools`: each pool's own,
+        `when-empty-or-underutilized` where nothing is said.
     budget_percent : of the machines, rounded up, so many may go in one pass (the disruption budget of a NodePool).
     passes : at most so many.
 
-    With `max_moves`, what would move more tasks than are left is not done. New machines may go too, once they are there;
-    prices are certain, so that the worst launch price of a type is its price. O(M) tests a pass.
+    A machine is empty if its tasks count nothing, of new ones if it has none; such tasks are placed anew. With `max_disruption`,
+    what would disrupt more than is left is not done. New machines may go too, once they are there; prices are certain, so that
+    the worst launch price of a type is its price. O(M) tests a pass.
     """
     cluster = Cluster.of(instance, queue_of(instance))
-    pool, limits = pools_of(cluster, pools), Limits.of(instance)
+    pool, limits, most = pools_of(cluster, pools), Limits.of(instance, policy), instance.max_disruption
     place_waiting(cluster, pool)
     if not cluster.waiting.size:
         for _ in range(passes):
-            empty = cluster.empty()
+            empty = np.flatnonzero(cluster.idle() & cluster.is_there())
             if limits is not None:
                 by_cost = candidates(cluster, order, limits.may_go(cluster, EMPTY))
                 empty = limits.within(cluster, by_cost, EMPTY)
-            cluster.remove(empty)
+            cluster.remove(empty := cluster.affordable(empty, most))
+            place_waiting(cluster, pool)
+            if cluster.waiting.size:
+                break
             allowed = -(-cluster.num_nodes * budget_percent // 100)
-            moves = cluster.moves_left(instance.max_moves)
-            gone = consolidate(cluster, pool, order, allowed, moves, limits=limits, spot_to_spot=spot_to_spot)
+            left = cluster.disruption_left(most)
+            gone = consolidate(cluster, pool, order, allowed, left, limits=limits, spot_to_spot=spot_to_spot)
             if not gone and (limits is None or not empty.size):
                 break
     return cluster.outcome(instance, None if limits is None else cluster.empty())
@@ -175,16 +196,20 @@ def consolidate(
     pool: IntArray,
     order: str,
     allowed: int,
-    moves: int,
+    disruption: int,
     kept: IntArray | None = None,
     limits: Limits | None = None,
     *,
     spot_to_spot: bool = False,
+    policy: str = AS_POOLS,
 ) -> int:
     """Do one pass of consolidation of nodes that are not empty; return how many have gone.
 
-    pool : (F,) int64. allowed : at most so many may go. moves : so many tasks may leave their home. kept : nodes that stay.
+    pool : (F,) int64. allowed : at most so many may go. disruption : at most so much more, in 1 / `ONE_TASK`. kept : nodes that
+    stay. policy : of all pools, `as-pools` for that of each in `limits`.
     """
+    if policy == WHEN_EMPTY:
+        return 0
     cluster.make_room(1)
     nodes = np.flatnonzero(cluster.nodes.machine_type[: cluster.number] != GONE)
     if limits is not None:
@@ -194,24 +219,59 @@ def consolidate(
     chosen = alone = candidates(cluster, order, nodes)
     if limits is not None:
         chosen, alone = (each(cluster, chosen, UNDERUTILIZED) for each in (limits.within, limits.in_turn))
+    # Pools that give up all that is cheaper then approve of everything.
+    own = policy == AS_POOLS
+    balance = Balance.of(cluster, limits, everywhere=policy == BALANCED) if own or policy == BALANCED else None
+    hidden = np.empty(0, np.int64) if limits is None else limits.unsettled(cluster)
+    types = cluster.nodes.machine_type[hidden]
+    cluster.nodes.machine_type[hidden] = GONE
     work, catalogue = new_work(cluster), cluster.catalogue(pool)
     claims, pools = new_claims(1, cluster), int(pool[-1]) + 1
-    rest = (claims, work, pools, moves, spot_to_spot)
+    rest = (claims, work, pools, disruption, spot_to_spot)
     search = Search(cluster.tasks, catalogue, cluster.nodes, cluster.number, *rest)
-    number = widest_prefix(chosen, min(allowed, MOST_AT_ONCE, chosen.shape[0]), search)
+    most = min(allowed, MOST_AT_ONCE, chosen.shape[0])
+    number = (
+        widest_prefix(chosen, most, search) if balance is None else _widest_that_passes(chosen, most, search, balance)
+    )
     if number == 0 and allowed > 0:
         chosen = alone
-        number = min(first_removable(chosen, chosen.shape[0], search), 1)
-    if number == 0:
-        return 0
-    rented = removal(chosen, number, search)
-    cluster.number = commit(chosen, number, rented, cluster.tasks, catalogue, cluster.nodes, cluster.number, work)
+        if balance is None:
+            number = min(first_removable(chosen, chosen.shape[0], search), 1)
+        else:
+            chosen, number = _first_that_passes(chosen, search, balance)
+    if number:
+        rented = removal(chosen, number, search)
+        cluster.number = commit(chosen, number, rented, cluster.tasks, catalogue, cluster.nodes, cluster.number, work)
+    cluster.nodes.machine_type[hidden] = types
     return number
+
+
+def _widest_that_passes(chosen: IntArray, number: int, search: Search, balance: Balance) -> int:
+    """Return what `widest_prefix` does if a prefix must pass, too."""
+    low, high, best = 1, number - 1, 0
+    while low <= high:
+        middle = (low + high) // 2
+        rented = removal(chosen, middle + 1, search)
+        if rented != KEEP and balance.passes(chosen[: middle + 1], rented):
+            best, low = middle + 1, middle + 1
+        else:
+            high = middle - 1
+    return best
+
+
+def _first_that_passes(chosen: IntArray, search: Search, balance: Balance) -> tuple[IntArray, int]:
+    """Return the first of the nodes that can go by itself and passes, and 1; or none, and 0."""
+    for m in chosen[balance.can_pass(chosen)].tolist():
+        one = np.array([m])
+        rented = removal(one, 1, search)
+        if rented != KEEP and balance.passes(one, rented):
+            return one, 1
+    return chosen[:0], 0
 
 
 def candidates(cluster: Cluster, order: str, nodes: IntArray) -> IntArray:
     """Return nodes in the order in which they are looked at."""
-    cost = 1 + np.bincount(cluster.tasks.place[cluster.tasks.place >= 0], minlength=cluster.number)[nodes]
+    cost = cluster.node_cost()[nodes]
     ratio = -cluster.price[cluster.nodes.machine_type[nodes]] / cost
     return nodes[np.argsort(cost if order == "node-cost" else ratio, kind="stable")]
 

@@ -46,8 +46,8 @@ class Work(NamedTuple):
 class Search(NamedTuple):
     """What tests of removals look at, and where they work.
 
-    num_nodes : of `nodes`. claims : room for one. pools : from so many a machine may be rented, 0 for none. moves : so many
-    tasks may leave the node that they ran on at first. spot_to_spot : whether spare capacity may replace spare capacity.
+    num_nodes : of `nodes`. claims : room for one. pools : from so many a machine may be rented, 0 for none. disruption : so much
+    more there may be. spot_to_spot : whether spare capacity may replace spare capacity.
     """
 
     tasks: Tasks
@@ -57,7 +57,7 @@ class Search(NamedTuple):
     claims: Claims
     work: Work
     pools: int
-    moves: int
+    disruption: int
     spot_to_spot: bool
 
 
@@ -82,12 +82,12 @@ def removal(chosen: Any, number: int, search: Search) -> int:
     node takes fits on one that has not started.
     O((M R + K R) C' + S log S), for S tasks, C' runs of equal ones.
     """
-    tasks, catalogue, nodes, num_nodes, claims, work, pools, moves, spot_to_spot = search
+    tasks, catalogue, nodes, num_nodes, claims, work, pools, disruption, spot_to_spot = search
     paid = 0
     for i in range(number):
         work.gone[i] = nodes.machine_type[chosen[i]]
         paid += catalogue.price[work.gone[i]]
-    if _gather(chosen, number, tasks, work) > moves:
+    if _gather(chosen, number, tasks, nodes, work) > disruption:
         return KEEP
     size = work.size[0]
     for i in range(size):
@@ -125,19 +125,21 @@ def removal(chosen: Any, number: int, search: Search) -> int:
 
 
 @inlined_kernel
-def _gather(chosen: Any, number: int, tasks: Tasks, work: Work) -> int:
-    """Sort the tasks of nodes by their places in the queue; return how many are on the node that they ran on at first."""
-    size, moved = 0, 0
+def _gather(chosen: Any, number: int, tasks: Tasks, nodes: Nodes, work: Work) -> int:
+    """Sort the tasks of nodes by their places in the queue; return what it disrupts that these nodes go."""
+    size, disruption = 0, 0
     for i in range(number):
+        disruption += nodes.disruption[chosen[i]]
         t = work.head[chosen[i]]
         while t >= 0:
-            moved += tasks.home[t] == tasks.place[t]
+            if tasks.home[t] == tasks.place[t]:
+                disruption += tasks.weight[tasks.task2class[t]]
             work.ranks[size] = tasks.rank[t]
             size += 1
             t = work.following[t]
     work.size[0] = size
     sort(work.ranks, work.scratch, size)
-    return moved
+    return disruption
 
 
 @inlined_kernel
@@ -173,7 +175,7 @@ def commit(
     """Carry out the last test, whose answer was `rented`; return the number of nodes. O(S R)."""
     if rented != DELETE:
         catalogue.stock[rented] -= 1
-        nodes.machine_type[num_nodes] = rented
+        nodes.machine_type[num_nodes], nodes.disruption[num_nodes] = rented, 0
         work.head[num_nodes] = -1
         for r in range(nodes.left.shape[1]):
             nodes.left[num_nodes, r] = catalogue.capacity[rented, r]

@@ -46,7 +46,7 @@ class Nodes(NamedTuple):
 
     machine_type : (M,) `GONE` for none. left : (M, R). low : (C,) no node before has room for one more task of a class:
     nodes only fill up, and new ones come last. held : (M, L) int32, tasks of each class that has a slot. starting : (M,) bool,
-    whether a node has not started yet.
+    whether a node has not started yet. disruption : (M,) what it counts as disruption that a node goes, 0 of new ones.
     """
 
     machine_type: Any
@@ -54,6 +54,7 @@ class Nodes(NamedTuple):
     low: Any
     held: Any
     starting: Any
+    disruption: Any
 
 
 class Tasks(NamedTuple):
@@ -61,6 +62,7 @@ class Tasks(NamedTuple):
 
     task2class : (T,). queue : (T,) tasks in the order in which they are placed. rank : (T,) its inverse.
     place : (T,) node of each task, -1 while it waits. home : (T,) node that it ran on at first, -1 for none.
+    weight : (C,) what it counts as disruption that a task of the class leaves its home.
     """
 
     task2class: Any
@@ -68,6 +70,7 @@ class Tasks(NamedTuple):
     rank: Any
     place: Any
     home: Any
+    weight: Any
 
 
 class Claims(NamedTuple):

@@ -40,8 +40,7 @@ from schedgap.instances.harvest.generators.workloads import (
     vm_sizes,
 )
 from schedgap.instances.harvest.model import ALLOCATIONS, MAX_CORES, HarvestInstance
-from schedgap.instances.method import flattened
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed, flattened
 from schedgap.instances.units import DAY_MS, DAY_S, HOUR_MS, SECOND_MS
 
 POOLS = ("harvest", "spot", "regular")

@@ -33,8 +33,8 @@ from schedgap.instances.draws import lognormal, shuffled
 from schedgap.instances.errors import InstanceError, did_you_mean
 from schedgap.instances.harvest.generators.vms import Batches, bootstrapped, drawn_batches
 from schedgap.instances.harvest.generators.workloads import check_ranges, unusual
+from schedgap.instances.method import derived_seed
 from schedgap.instances.on_use import ModuleOnUse
-from schedgap.instances.seeds import derived_seed
 from schedgap.instances.units import DAY_S, HOUR_MS, HOUR_S, SECOND_MS
 
 Profiles = tuple[IntArray, IntArray, IntArray]

@@ -17,7 +17,7 @@ import numpy as np
 
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray, lock, locked_bools, locked_ints
 from schedgap.instances.draws import drawn
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed
 from schedgap.instances.units import SECOND_MS
 
 # So many of 10,000 batches have more VMs than the entry before, and up to so many.

@@ -17,7 +17,7 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.harvest.generators.vms import Vms
 from schedgap.instances.harvest.model import MAX_CORES, NO_CHECKPOINTS
 from schedgap.instances.harvest.stability import total_cores
-from schedgap.instances.seeds import derived_seed
+from schedgap.instances.method import derived_seed
 from schedgap.instances.units import HOUR_MS, MINUTE_MS, SECOND_MS
 
 

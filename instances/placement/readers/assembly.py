@@ -78,7 +78,7 @@ def alone_as_resources(excluding: Exclusions, groups: Sequence[PodGroup], report
         if not kept.keys() >= set(marks):
             report.relaxed[BESIDE][group.name] += group.count
     if len(kept) == len(pods):
-        report.sentences += excluding.kept
+        report.sentences += [*excluding.kept, *excluding.kept_alone]
 
 
 class Rooms:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import InstanceError, one_of
@@ -34,9 +34,6 @@ from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup as
 from schedgap.instances.provisioning.readers.kubernetes.upkeep import Guards, tell_blocked
 from schedgap.instances.provisioning.readers.quantities import listed
 from schedgap.instances.unpacked import member_bytes
-
-if TYPE_CHECKING:
-    from msgspec import Struct
 
 SNAPSHOT = "snapshot.json"
 # Keys of KAI's snapshot that are read, and their kinds.

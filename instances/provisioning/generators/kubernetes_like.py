@@ -30,7 +30,7 @@ from schedgap.instances.arrays import IntArray, ranges
 from schedgap.instances.draws import generator, lognormal, shuffled
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.model import NOT_ALLOWED, ProvisioningInstance
-from schedgap.instances.provisioning.running import Running
+from schedgap.instances.provisioning.running import ONE_TASK, Running
 from schedgap.instances.units import DOLLAR, GIB_MIB
 
 RESOURCES = ("cpu", "ram_mib", "pods")
@@ -256,7 +256,7 @@ def consolidation(
     kinds: int = 40,
     types: int = 24,
     removed: float = 0.5,
-    max_moves: int = UNLIMITED,
+    max_disruption: int = UNLIMITED,
     seed: int = 0,
 ) -> ProvisioningInstance:
     """Place `tasks` pods of `kinds` deployments by first fit, then remove some of each deployment's, chosen at random.
@@ -265,7 +265,7 @@ def consolidation(
     of `kubernetes-like`, on demand in one zone. The notes say what the machines cost as they are.
 
     removed : the mean of the deployments' shares, each drawn as far to either side as 0 and 1 allow; at least one pod of
-    each is left, so that some machines are nearly empty and others nearly full. max_moves : at most so many pods may
+    each is left, so that some machines are nearly empty and others nearly full. max_disruption : at most so many pods may
     leave their machine; -1 for any number.
 
     Raises
@@ -275,8 +275,10 @@ def consolidation(
     """
     check_size("consolidation", tasks, kinds, types, len(SERIES))
     check_share("consolidation", "removed", removed)
-    if max_moves < UNLIMITED:
-        raise InstanceError(f"generator consolidation: max_moves is {max_moves}; give -1 for any number, or 0 or more.")
+    if max_disruption < UNLIMITED:
+        raise InstanceError(
+            f"generator consolidation: max_disruption is {max_disruption}; give -1 for any number, or 0 or more."
+        )
     rng = generator("provisioning", "consolidation", tasks, kinds, types, seed)
     shapes = machine_shapes(types, rng)
     demand, counts = deployments(tasks, kinds, rng)
@@ -288,7 +290,7 @@ def consolidation(
     content = np.zeros((machine_type.shape[0], kinds), np.int64)
     np.add.at(content, (machine[kept], arrived[kept]), 1)
     empty = int((content.sum(axis=1) == 0).sum())
-    limit = "" if max_moves == UNLIMITED else f"-m{max_moves}"
+    limit = "" if max_disruption == UNLIMITED else f"-m{max_disruption}"
     return ProvisioningInstance(
         name=f"consolidation-{tasks}-{kinds}-{types}-r{removed:g}{limit}-s{seed}",
         resources=RESOURCES,
@@ -301,7 +303,7 @@ def consolidation(
         counts=left,
         class_names=tuple(f"app-{c}" for c in range(kinds)),
         running=Running.from_contents([f"node-{e}" for e in range(machine_type.shape[0])], machine_type, content),
-        max_moves=None if max_moves == UNLIMITED else max_moves,
+        max_disruption=None if max_disruption == UNLIMITED else max_disruption * ONE_TASK,
         notes=(
             f"{machine_type.shape[0]} machines run, {empty} of them empty, for "
             f"{int(shapes.price[machine_type].sum()) / DOLLAR:.6f} $/h, with {left.sum()} of {tasks} pods left.",

@@ -19,10 +19,10 @@ import numpy as np
 
 from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.method import derived_seed
 from schedgap.instances.provisioning.ec2 import CpuCapacity, ec2_types, eva_interference, eva_workloads
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.readers.alibaba import snapshot
-from schedgap.instances.seeds import derived_seed
 
 
 def distinct(tasks: int = 200, *, seed: int = 0, cpu: CpuCapacity = "physical") -> ProvisioningInstance:

@@ -15,9 +15,9 @@ import numpy as np
 from schedgap.instances.arrays import IntArray, grouped
 from schedgap.instances.csv_table import read_rows, whole_number
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.method import derived_seed
 from schedgap.instances.provisioning.ec2 import CpuCapacity, ec2_types, fits_ec2
 from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.seeds import derived_seed
 
 Pods = Literal["not-failed", "all"]
 NUMBERS = ("cpu_milli", "memory_mib", "num_gpu", "creation_time", "deletion_time")

@@ -7,8 +7,8 @@ import pytest
 
 from schedgap.bench.certify.nodes import check_nodes, read_nodes
 from schedgap.bench.certify.problem import read_certificate
+from schedgap.formulations.placement.moves_bound import bound_resources
 from schedgap.formulations.placement.node_patterns import bound_gpu_cutting_stock, bound_node_patterns
-from schedgap.formulations.placement.resource_bound import bound_resources
 from schedgap.instances.documents import inline_up_to
 from schedgap.instances.errors import SchedgapError
 from schedgap.instances.placement import openb_like, random_pods, write_instance

@@ -97,10 +97,10 @@ def test_json_and_files(schedgap, cluster, tmp_path):
     code, out, _ = schedgap("floor", *cluster, "--moves", "1", "--json", "--out", folder)
     content = json.loads(out)
     assert code == 0
-    assert (content["price"], content["floor"], content["moves"], content["max_moves"]) == (1.6, 1.6, 1, 1)
+    assert (content["price"], content["floor"], content["moves"], content["max_disruption"]) == (1.6, 1.6, 1, 1)
     assert sorted(path.name for path in folder.iterdir()) == ["floor.json", "floor.svg", "instance.json", "plan.json"]
     assert json.loads((folder / "floor.json").read_text()) == content
-    assert json.loads((folder / "instance.json").read_text())["max_moves"] == 1
+    assert json.loads((folder / "instance.json").read_text())["max_disruption"] == 1
     assert ElementTree.fromstring((folder / "floor.svg").read_bytes()).tag.endswith("svg")
     # The odd node has a type of its own in the file, and none in the table.
     assert content["machines_now"] == {"big.8xlarge": 2, f"big.8xlarge ({ODD})": 1}
@@ -115,7 +115,7 @@ def test_json_and_files(schedgap, cluster, tmp_path):
     # The instance that was written is a cluster, too, with its limit on moves.
     code, out, _ = schedgap("floor", folder / "instance.json", "--no-front", "--json", "--force", "--out", folder)
     again = json.loads(out)
-    assert (code, again["max_moves"], again["price"], again["digest"]) == (0, 1, 1.6, content["digest"])
+    assert (code, again["max_disruption"], again["price"], again["digest"]) == (0, 1, 1.6, content["digest"])
 
 
 def test_a_failed_run_is_told(schedgap, cluster):

@@ -7,7 +7,7 @@ import pytest
 from schedgap.bench.api import Progress
 from schedgap.bench.cli import progress
 from schedgap.bench.cli.progress import Pace, ProgressBar, duration
-from schedgap.bench.isolation.activity import doing
+from schedgap.bench.isolation.pool import doing
 from schedgap.instances.method import Status
 
 

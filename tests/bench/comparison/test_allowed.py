@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from schedgap.bench.comparison.allowed import Accepted, read_accepted, sort_out
-from schedgap.bench.comparison.comparison import compare_results
+from schedgap.bench.comparison.comparison import Accepted, compare_results, read_accepted, sort_out
 from schedgap.bench.comparison.findings import ChangeKind, Finding
 from schedgap.bench.comparison.output import to_json, to_junit, to_markdown, to_tables
 from schedgap.bench.suites.collection import Allowed, Gate

@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from schedgap.bench.executors.factory import open_executor
+from schedgap.bench.executors.execute import open_executor
 from schedgap.bench.plan import setting
 from schedgap.instances.errors import ExecutorError
 

@@ -13,6 +13,7 @@ from schedgap.bench.statistics.summary import Best, best_of
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.method import Status
 from schedgap.instances.provisioning import PROVISIONING, ProvisioningInstance, Running, bpplib, moves, verify
+from schedgap.instances.provisioning.running import ONE_TASK
 
 SMALL, LARGE = 0, 1
 
@@ -49,7 +50,7 @@ def found():
 
 def test_the_front_falls_from_the_price_now_to_that_of_any_number_of_moves(found):
     """0, 1, 2 and 5 of ten tasks are 0, 5, 10, 25 and 50%. Without moves the pending task needs a machine of its own."""
-    assert [point.max_moves for point in found.front] == [0, 1, 2, 5, None]
+    assert [found.in_tasks(point.max_disruption) for point in found.front] == [0, 1, 2, 5, None]
     assert [point.price for point in found.front] == [1_100_000, 1_000_000, 900_000, 600_000, 300_000]
     assert [point.floor for point in found.front] == [point.price for point in found.front]
     assert (found.price_now, found.pending, found.problems) == (1_000_000, 1, ())
@@ -58,25 +59,35 @@ def test_the_front_falls_from_the_price_now_to_that_of_any_number_of_moves(found
 
 def test_plans_verify_under_their_limits(found):
     for point in found.front:
-        limited = cluster(max_moves=point.max_moves)
+        limited = cluster(max_disruption=point.max_disruption)
         assert verify(limited, point.plan) == point.price
         assert moves(limited, point.plan) == point.moves
-        assert point.max_moves is None or point.moves <= point.max_moves
+        assert point.max_disruption is None or point.disruption <= point.max_disruption
 
 
 def test_json(found):
     content = found.to_json()
-    assert {key: content[key] for key in ("price_now", "price", "floor", "gap", "unit", "pending", "max_moves")} == {
+    assert {
+        key: content[key] for key in ("price_now", "price", "floor", "gap", "unit", "pending", "max_disruption")
+    } == {
         "price_now": 1.0,
         "price": 0.3,
         "floor": 0.3,
         "gap": 0.0,
         "unit": "$/h",
         "pending": 1,
-        "max_moves": None,
+        "max_disruption": None,
     }
     assert (content["machines_now"], content["machines"]) == ({"small": 10}, {"large": 2})
-    assert content["front"][2] == {"max_moves": 2, "price": 0.9, "floor": 0.9, "gap": 0.0, "moves": 2, "why": None}
+    assert content["front"][2] == {
+        "max_disruption": 2,
+        "price": 0.9,
+        "floor": 0.9,
+        "gap": 0.0,
+        "disruption": 2,
+        "moves": 2,
+        "why": None,
+    }
     assert content["by_type"] == [{"type": "large", "now": 0, "plan": 2}, {"type": "small", "now": 10, "plan": 0}]
     assert (content["saves"], content["saves_at_most"], content["hours_a_month"]) == (0.7, 0.7, 730)
     assert content["shortage"] is None
@@ -85,12 +96,12 @@ def test_json(found):
 
 def test_a_limit_on_moves_is_asked_for_or_the_instances_own():
     """What is found is of the instance with that limit, so that its files verify."""
-    asked = floor(cluster(max_moves=7), max_moves=3, front=False, time_limit_s=10)
-    own = floor(cluster(max_moves=3), front=False, time_limit_s=10)
+    asked = floor(cluster(max_disruption=7 * ONE_TASK), max_disruption=3 * ONE_TASK, front=False, time_limit_s=10)
+    own = floor(cluster(max_disruption=3 * ONE_TASK), front=False, time_limit_s=10)
     for result in (asked, own):
-        assert [point.max_moves for point in result.front] == [3]
+        assert [point.max_disruption for point in result.front] == [3 * ONE_TASK]
         assert result.chosen.price == verify(result.instance, result.chosen.plan) == 800_000
-        assert result.instance.max_moves == 3
+        assert result.instance.max_disruption == 3 * ONE_TASK
 
 
 def test_nothing_runs():
@@ -98,8 +109,8 @@ def test_nothing_runs():
     assert (result.price_now, result.pending) == (None, 11)
     assert result.front == (result.chosen,)
     assert (result.chosen.price, result.chosen.floor, result.chosen.moves) == (300_000, 300_000, None)
-    with pytest.raises(InstanceError, match="no machine runs, so no task can move; leave the limit on moves out"):
-        floor(cluster(running=None), max_moves=1)
+    with pytest.raises(InstanceError, match="no machine runs, so no task can move; leave the limit on disruption out"):
+        floor(cluster(running=None), max_disruption=ONE_TASK)
 
 
 def test_machines_that_run_without_tasks():
@@ -135,10 +146,10 @@ def test_what_a_failed_run_had_found_stands(monkeypatch):
         return replace(result, records=records, best=best_of(records)[result.digest])
 
     monkeypatch.setattr("schedgap.bench.floor.search.gap", killed)
-    result = floor(cluster(), max_moves=2, front=False, time_limit_s=10)
+    result = floor(cluster(), max_disruption=2 * ONE_TASK, front=False, time_limit_s=10)
     assert result.problems == ("with at most 2 moves: timeout, killed after 9 s",)
     assert (result.chosen.price, result.chosen.floor, result.chosen.moves) == (900_000, 800_000, 2)
-    assert verify(cluster(max_moves=2), result.chosen.plan) == 900_000
+    assert verify(cluster(max_disruption=2 * ONE_TASK), result.chosen.plan) == 900_000
 
 
 def test_the_first_answer_stays_where_the_method_of_floors_fails(monkeypatch):
@@ -152,7 +163,7 @@ def test_the_first_answer_stays_where_the_method_of_floors_fails(monkeypatch):
         result = real(instance, ["bound-resource"] if fails else methods, **how)
         if not fails:
             return result
-        asked.append(instance.max_moves)
+        asked.append(instance.max_disruption)
         (record,) = result.records
         lost = structs.replace(record.measurement, status=Status.MEMORY, reason=f"killed over {len(asked)} MiB")
         return replace(result, best=Best(None, None), records=(structs.replace(record, measurement=lost),))
@@ -183,10 +194,10 @@ def test_the_floor_is_bettered_beside_the_plan_where_two_runs_may_go_at_once(mon
 
 def test_limits_that_are_too_low_are_told():
     """No machine but the ten that run: the pending task needs one for itself, so that one task has to leave it."""
-    result = floor(cluster(stock=[10, 0]), max_moves=0, front=False, time_limit_s=10)
+    result = floor(cluster(stock=[10, 0]), max_disruption=0, front=False, time_limit_s=10)
     assert result.remarks == ("with at most 0 moves no plan holds all tasks, by the word of portfolio.",)
     assert (result.chosen.price, result.problems, result.is_infeasible, result.shortage) == (None, (), True, None)
-    found = floor(cluster(stock=[10, 0]), max_moves=1, front=False, time_limit_s=10)
+    found = floor(cluster(stock=[10, 0]), max_disruption=ONE_TASK, front=False, time_limit_s=10)
     assert (found.remarks, found.is_infeasible) == ((), False)
 
 
@@ -205,7 +216,7 @@ def test_what_cannot_be_had_is_an_answer_without_a_run(monkeypatch):
 def test_the_point_asked_for_is_told_first_and_then_progress_over_all():
     """Price now, floor and plan are the first note; then a point after another ends."""
     seen = []
-    floor(cluster(), max_moves=2, time_limit_s=10, on_progress=seen.append)
+    floor(cluster(), max_disruption=2 * ONE_TASK, time_limit_s=10, on_progress=seen.append)
     assert seen[0].notes[0].startswith("now 1.0000 $/h, floor ")
     assert ", plan " in seen[0].notes[0]
     dones = [progress.done for progress in seen]
@@ -234,15 +245,15 @@ def test_points_take_over_what_others_have_found():
     """The plan for 9 moves 2 tasks and is cheaper than that for 3; the floor for 9 is above that for 3; one has no plan."""
     points = [
         Point(0, why="none fits"),
-        Point(3, 90, 40, 3, "a"),
-        Point(9, 80, 50, 2, "b"),
-        Point(None, 85, 45, 30, "c"),
+        Point(3, 90, 40, 3, 3, "a"),
+        Point(9, 80, 50, 2, 2, "b"),
+        Point(None, 85, 45, 30, 30, "c"),
     ]
     shared = _shared(points)
     assert shared == [
         Point(0, None, 50, why="none fits"),
-        Point(3, 80, 50, 2, "b"),
-        Point(9, 80, 50, 2, "b"),
-        Point(None, 80, 45, 2, "b"),
+        Point(3, 80, 50, 2, 2, "b"),
+        Point(9, 80, 50, 2, 2, "b"),
+        Point(None, 80, 45, 2, 2, "b"),
     ]
     assert [point.gap for point in shared] == [None, 0.375, 0.375, 0.4375]

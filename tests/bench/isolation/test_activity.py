@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedgap.bench.isolation.activity import activities, doing
+from schedgap.bench.isolation.pool import activities, doing
 
 
 def test_the_innermost_counts_and_ends_with_an_error():

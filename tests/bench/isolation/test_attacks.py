@@ -9,11 +9,10 @@ import pytest
 
 from schedgap.bench import run_suite
 from schedgap.bench.executors.execute import close_pools
-from schedgap.bench.isolation.answer import Report, pack
+from schedgap.bench.isolation.answer import UNDECLARED, Report, pack
 from schedgap.bench.isolation.judge import judged
 from schedgap.bench.isolation.messages import Cause, Ending, Request, pickled
 from schedgap.bench.isolation.pool import Pool, _Kept
-from schedgap.bench.isolation.telling import UNDECLARED
 from schedgap.bench.plan import Plan, make_run, setting
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.family import FAMILIES

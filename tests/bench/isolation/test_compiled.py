@@ -6,7 +6,7 @@ import pytest
 
 from schedgap.bench import run_suite
 from schedgap.bench.executors.execute import close_pools
-from schedgap.bench.isolation.spawners import end_spawners
+from schedgap.bench.isolation.handle import end_spawners
 from schedgap.instances import compiled_cache
 
 
@@ -21,7 +21,7 @@ def command(tmp_path, monkeypatch, hostile, write_suite):
     def run(methods, *, is_new=True, **options):
         if is_new:
             monkeypatch.setattr(compiled_cache, "LEDGER", compiled_cache.Ledger())
-            for module in ("spawners", "pool", "server"):
+            for module in ("handle", "pool", "spawner"):
                 monkeypatch.setattr(f"schedgap.bench.isolation.{module}.LEDGER", compiled_cache.LEDGER)
         plugins = [plugin] if "p-poison" in methods else []
         result = run_suite(write_suite(methods), out=tmp_path / f"{next(outs)}", plugins=plugins, jobs=1, **options)

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from schedgap.bench.isolation.answer import pack_solution
+from schedgap.bench.isolation.judge import with_told
 from schedgap.bench.isolation.messages import Ending
-from schedgap.bench.isolation.partial import with_told
 from schedgap.bench.records.runs import Measurement
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.method import Status

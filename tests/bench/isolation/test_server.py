@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from schedgap.bench.isolation.messages import Request, WarmUp, in_memory, pickled
-from schedgap.bench.isolation.server import WARM_UP_S, Server
+from schedgap.bench.isolation.spawner import WARM_UP_S, Server
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.method import REGISTRY, method

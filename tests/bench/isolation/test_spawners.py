@@ -9,10 +9,10 @@ from contextlib import ExitStack
 import psutil
 import pytest
 
-from schedgap.bench.isolation import spawners
+from schedgap.bench.isolation import handle
+from schedgap.bench.isolation.handle import MOST_KEPT, end_spawners, give_back, prepare_spawner, take_spawner
 from schedgap.bench.isolation.pool import Pool
 from schedgap.bench.isolation.scratch import PREFIX
-from schedgap.bench.isolation.spawners import MOST_KEPT, end_spawners, give_back, prepare_spawner, take_spawner
 
 
 @pytest.fixture(autouse=True)
@@ -30,8 +30,8 @@ def kept():
     pool = Pool(["provisioning"])
     pool._wait_until_ready()
     pool.close()
-    while [pool._spawner] != spawners._IDLE:
-        spawners._IDLE.pop(spawners._IDLE[0] is pool._spawner).end()
+    while [pool._spawner] != handle._IDLE:
+        handle._IDLE.pop(handle._IDLE[0] is pool._spawner).end()
     return pool._spawner
 
 
@@ -92,9 +92,9 @@ def test_under_other_conditions_nobody_does(kept, change, monkeypatch, tmp_path)
 def test_one_that_is_prepared_is_taken():
     prepare_spawner(["provisioning"], 1)
     prepare_spawner(["provisioning"], 1)
-    [prepared] = spawners._IDLE
+    [prepared] = handle._IDLE
     pool = Pool(["provisioning"])
-    assert (pool._spawner, spawners._IDLE) == (prepared, [])
+    assert (pool._spawner, handle._IDLE) == (prepared, [])
     pool._wait_until_ready()
     pool.close()
 
@@ -132,7 +132,7 @@ def test_a_pool_gives_back_once(kept):
     pool = Pool(["provisioning"])
     pool.close()
     pool.close()
-    assert [kept] == spawners._IDLE
+    assert [kept] == handle._IDLE
 
 
 def test_a_folder_for_temporary_files_that_is_gone(monkeypatch, tmp_path):
@@ -158,7 +158,7 @@ def test_a_harness_with_many_files():
         pool = Pool(["provisioning"])
         pool._wait_until_ready()
         pool.close()
-        assert [pool._spawner] == spawners._IDLE
+        assert [pool._spawner] == handle._IDLE
 
 
 def test_only_so_many_are_kept():
@@ -187,7 +187,7 @@ def test_a_process_that_is_forked_from_the_harness_leaves_it_alone(kept):
     child = os.fork()
     if child == 0:
         end_spawners()
-        os._exit(len(spawners._IDLE))
+        os._exit(len(handle._IDLE))
     assert os.waitpid(child, 0)[1] == 0
     assert kept.is_running
     assert take_spawner(["provisioning"], 1) is kept

@@ -16,7 +16,7 @@ import pytest
 from schedgap.bench import run_suite
 from schedgap.bench.executors.execute import close_pools
 from schedgap.bench.isolation.confinement import MAY_WRITE
-from schedgap.bench.isolation.spawners import end_spawners
+from schedgap.bench.isolation.handle import end_spawners
 
 REACHES = ("owner", "terminal", "kernel", "imports", "machine", "pipes")
 NO_ANSWER = "is no answer"

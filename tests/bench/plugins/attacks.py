@@ -19,7 +19,7 @@ import numpy as np
 import schedgap.bench.isolation.child as child
 import schedgap.bench.isolation.clocks as clocks
 from schedgap.bench.isolation.answer import Report, pack
-from schedgap.bench.isolation.fork import instance_from
+from schedgap.bench.isolation.child import instance_from
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning import Provisioning, ProvisioningInstance

@@ -11,9 +11,8 @@ import pytest
 from outside import forgotten
 
 from schedgap.bench import gap, run_suite
-from schedgap.bench.plugins import families
-from schedgap.bench.plugins.discover import load_families
-from schedgap.bench.plugins.families import Home, home_of, load_family, load_homes
+from schedgap.bench.plugins import discover
+from schedgap.bench.plugins.discover import Home, home_of, load_families, load_family, load_homes
 from schedgap.bench.plugins.files import family_hash
 from schedgap.bench.records.journal import read_journal
 from schedgap.instances.errors import InstanceError, MethodError
@@ -53,7 +52,7 @@ measures = { ten_thousands = 12.5 }
 def _nothing_stays():
     with forgotten():
         yield
-    families.installed_families.cache_clear()
+    discover.installed_families.cache_clear()
 
 
 @pytest.fixture
@@ -150,12 +149,12 @@ def test_imported_by_the_user(file, monkeypatch):
 
 def test_of_an_installed_package(file, monkeypatch):
     monkeypatch.syspath_prepend(file.parent)
-    point = EntryPoint("partition", "partition", families.FAMILIES_GROUP)
-    monkeypatch.setattr(families, "installed_families", lambda: (point,))
+    point = EntryPoint("partition", "partition", discover.FAMILIES_GROUP)
+    monkeypatch.setattr(discover, "installed_families", lambda: (point,))
     load_families()
     assert home_of("partition") == "partition"
-    other = EntryPoint("knitting", "partition", families.FAMILIES_GROUP)
-    monkeypatch.setattr(families, "installed_families", lambda: (other,))
+    other = EntryPoint("knitting", "partition", discover.FAMILIES_GROUP)
+    monkeypatch.setattr(discover, "installed_families", lambda: (other,))
     with pytest.raises(InstanceError, match="partition registers no family 'knitting'; name the entry point as"):
         load_families()
 

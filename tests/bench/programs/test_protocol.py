@@ -13,8 +13,7 @@ import pytest
 from schedgap.bench.checks.trials import small_instances
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.programs.program import ProgramFailure
-from schedgap.bench.programs.protocol import Teller, field_names, hello, read_answer, read_greeting
-from schedgap.bench.programs.run import find_player
+from schedgap.bench.programs.run import Teller, field_names, find_player, hello, read_answer, read_greeting
 from schedgap.heuristics.waiting import Buy, Observation, Player
 
 # What a policy may answer that has nothing in mind.

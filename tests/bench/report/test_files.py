@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedgap.bench.report.files import write_whole
+from schedgap.bench.report.page import write_whole
 from schedgap.instances.errors import ReportError
 
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.bench.search.program import read_program
-from schedgap.bench.search.space import MOST_DEPTH, _height, changed, drawn
+from schedgap.bench.search.program import MOST_DEPTH, _height, changed, drawn, read_program
 from schedgap.instances.expressions import expression, parsed
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from schedgap.bench.statistics.paired import MOST_RESAMPLED, RESAMPLES, mean_interval
+from schedgap.bench.statistics.summary import MOST_RESAMPLED, RESAMPLES, mean_interval
 
 
 @pytest.mark.parametrize("size", [2, 7, 60])

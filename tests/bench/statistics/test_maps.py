@@ -2,7 +2,7 @@
 
 import pytest
 
-from schedgap.bench.statistics.maps import Cell, build_maps
+from schedgap.bench.statistics.profiles import Cell, build_maps
 from schedgap.bench.suites.collection import Map
 from schedgap.instances.method import Status
 

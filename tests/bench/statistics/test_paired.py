@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from schedgap.bench.statistics.paired import Contest, contests, problems
+from schedgap.bench.statistics.summary import Contest, contests, problems
 from schedgap.instances.method import Status
 
 

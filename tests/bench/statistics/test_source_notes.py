@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from schedgap.bench.statistics.suite_names import source_notes
+from schedgap.bench.statistics.headlines.registry import source_notes
 from schedgap.bench.suites.collection import Setting
 from schedgap.bench.suites.suite import Suite
 from schedgap.instances.method import Status

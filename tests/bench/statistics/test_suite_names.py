@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from schedgap.bench.plan import plan_suite
-from schedgap.bench.statistics.suite_names import unknown_measures
+from schedgap.bench.statistics.headlines.registry import unknown_measures
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import SuiteError
 from schedgap.instances.method import Status

@@ -8,7 +8,7 @@ from schedgap.bench.catalogue import chosen_method
 from schedgap.bench.plan import plan_suite
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.bench.records.runs import Limits
-from schedgap.bench.statistics.suite_names import check_names
+from schedgap.bench.statistics.headlines.registry import check_names
 from schedgap.bench.suites.shipped import shipped_suites
 from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import MethodError, SuiteError

@@ -13,7 +13,7 @@ import pytest
 from schedgap.bench import evaluator
 from schedgap.bench.isolation.confinement import LANDLOCK, MAY_WRITE, MOUNTS, Confinement
 from schedgap.bench.suites.bounds import write_bounds
-from schedgap.bench.testing import candidates
+from schedgap.bench.testing import evaluator as candidates
 from schedgap.instances.errors import SuiteError
 
 SUITE = """

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 
 from schedgap.bench import evaluator
-from schedgap.bench.isolation.spawners import MOST_KEPT
+from schedgap.bench.isolation.handle import MOST_KEPT
 from schedgap.instances.method import REGISTRY
 
 MANY = int(os.environ.get("SCHEDGAP_CANDIDATES", "32"))

@@ -10,7 +10,7 @@ from outside import Outside
 
 from schedgap.bench import gap, run_suite
 from schedgap.bench.programs.program import Program
-from schedgap.bench.statistics.headlines.scores import native_scores
+from schedgap.bench.statistics.headlines.measures import native_scores
 from schedgap.heuristics.player import play
 from schedgap.instances.errors import InstanceError, MethodError, SolutionError, VerifyError
 from schedgap.instances.family import Scored

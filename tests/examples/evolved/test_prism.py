@@ -11,7 +11,7 @@ import pytest
 from outside import Outside
 
 from schedgap.bench import run_suite
-from schedgap.bench.statistics.headlines.scores import native_scores
+from schedgap.bench.statistics.headlines.measures import native_scores
 from schedgap.instances.errors import InstanceError, SolutionError, VerifyError
 from schedgap.instances.family import Scored
 

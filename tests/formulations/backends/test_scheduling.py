@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.backends.scheduling import PlacementProblem, solve_placement
+from schedgap.formulations.backends.cp_sat import PlacementProblem, solve_placement
 from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Status
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from schedgap.formulations.placement.moves_bound import bound_resources
 from schedgap.formulations.placement.node_patterns import (
     bound_gpu_cutting_stock,
     bound_node_patterns,
     node_patterns,
     prefix_bounds,
 )
-from schedgap.formulations.placement.resource_bound import bound_resources
 from schedgap.heuristics.placement.policies import best_fit
 from schedgap.instances.placement import PlacementInstance, measures, openb_like, verify
 

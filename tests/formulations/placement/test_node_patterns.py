@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.placement import packer
+from schedgap.formulations.placement import node_patterns as packer
 from schedgap.formulations.placement.node_patterns import node_patterns
 from schedgap.instances.placement import openb_like, verify
 from schedgap.instances.placement.model import features, use

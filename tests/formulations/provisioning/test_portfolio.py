@@ -19,6 +19,7 @@ from schedgap.instances.provisioning import (
     table7,
     verify,
 )
+from schedgap.instances.provisioning.running import ONE_TASK
 
 load_methods(["provisioning"])
 
@@ -47,12 +48,12 @@ def cluster(**changes):
     [
         # Three on a large machine, two on another.
         ({}, 18),
-        ({"max_moves": 3}, 18),
+        ({"max_disruption": 3 * ONE_TASK}, 18),
         # Two move: a small one and two large ones, one of which is full, hold five; or one of each and one more.
-        ({"max_moves": 2}, 21),
-        ({"max_moves": 0}, 27),
+        ({"max_disruption": 2 * ONE_TASK}, 21),
+        ({"max_disruption": 0}, 27),
         ({"stock": [3, 1]}, 21),
-        ({"stock": [3, 1], "max_moves": 3}, 21),
+        ({"stock": [3, 1], "max_disruption": 3 * ONE_TASK}, 21),
         ({"stock": [-1, 0]}, 30),
     ],
 )
@@ -61,7 +62,7 @@ def test_limits_are_kept(changes, cost):
     found = portfolio(instance, time_limit_s=20.0)
     assert found.status is Status.OPTIMAL
     assert verify(instance, found.solution) == found.bound == cost
-    assert moves(instance, found.solution) <= changes.get("max_moves", 3)
+    assert moves(instance, found.solution) <= changes.get("max_disruption", 3 * ONE_TASK) / ONE_TASK
 
 
 def test_machines_that_all_have_stocks_are_exchanged():

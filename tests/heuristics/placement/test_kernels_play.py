@@ -15,7 +15,7 @@ from schedgap.heuristics.placement.policies import STRATEGIES
 from schedgap.heuristics.player import play
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.placement import FAMILY, Placement, random_pods, verify
-from schedgap.instances.placement.power import power_w, watts_by_type
+from schedgap.instances.placement.measures import power_w, watts_by_type
 
 
 def classes_of(observation):

@@ -93,6 +93,7 @@ def observation_of(
         "machine_running": np.ones(len(machines), np.bool_) if running is None else np.array(running),
         "stock_left": None,
         "throughput": None,
+        "upkeep": None,
         "memory": {},
     }
     values.update({key: np.array(value) if isinstance(value, list) else value for key, value in fields.items()})

@@ -4,7 +4,7 @@ import numpy as np
 
 from schedgap.instances.placement import Placement, random_pods, verify
 from schedgap.instances.placement.model import ONE, devices_of, use
-from schedgap.instances.placement.plan import steps
+from schedgap.instances.placement.verify import steps
 from tests.instances.placement.test_stranded import cluster
 from tests.oracles.placement import optimum
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from schedgap.instances.placement import Placement, random_pods
-from schedgap.instances.placement.power import is_known, power_w
+from schedgap.instances.placement.measures import is_known, power_w
 
 
 def test_watts_of_a_node():

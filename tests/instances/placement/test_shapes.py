@@ -3,7 +3,7 @@
 import pytest
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.placement.shapes import with_shape
+from schedgap.instances.placement.stranded import with_shape
 from tests.instances.placement.kubectl import node, pod
 
 

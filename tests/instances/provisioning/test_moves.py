@@ -15,6 +15,8 @@ from schedgap.instances.provisioning import (
     Provisioning,
     ProvisioningInstance,
     Running,
+    consolidation,
+    disruption,
     keeping,
     merge_equal_classes,
     moves,
@@ -24,8 +26,10 @@ from schedgap.instances.provisioning import (
     write_instance,
     write_solution,
 )
+from schedgap.instances.provisioning.measures import measures
 from schedgap.instances.provisioning.model import shrink
 from schedgap.instances.provisioning.moves import features
+from schedgap.instances.provisioning.running import ONE_TASK
 
 SMALL, LARGE = 0, 1
 
@@ -60,9 +64,9 @@ def test_moves_are_the_tasks_that_leave_a_running_machine():
     assert verify(instance, plan) == 390_000
     assert moves(instance, plan) == 1
     assert moves(instance, replace(plan, keeps=None)) == 5
-    assert verify(instance.replace(max_moves=1), plan) == 390_000
+    assert verify(instance.replace(max_disruption=ONE_TASK), plan) == 390_000
     with pytest.raises(VerifyError, match="1 tasks leave their machines, at most 0 may"):
-        verify(instance.replace(max_moves=0), plan)
+        verify(instance.replace(max_disruption=0), plan)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +103,8 @@ def test_stock_limits_the_machines_of_a_type():
         ({"stock": [1, -1]}, "2 machines of type small run, its count is 1"),
         ({"stock": [-2, 0]}, "small has count -2"),
         ({"fee": [200_000, 0]}, "small has a fee of 0.2 within a price of 0.1"),
-        ({"max_moves": -1}, "max_moves is -1"),
-        ({"running": None, "max_moves": 1}, "no machine runs"),
+        ({"max_disruption": -ONE_TASK}, "max_disruption is -1"),
+        ({"running": None, "max_disruption": ONE_TASK}, "no machine runs"),
         ({"counts": [2, 2, 1]}, "3 tasks of web are on running machines, the instance has 2"),
     ],
 )
@@ -123,8 +127,8 @@ def test_features_and_digest_tell_instances_apart():
     assert features(plain) == frozenset()
     assert features(cluster()) == frozenset()
     assert features(cluster(stock=[-1, 5])) == {"stock"}
-    assert features(cluster(max_moves=3, stock=[-1, -1])) == {"moves"}
-    kinds = (plain, cluster(), cluster(max_moves=3), cluster(stock=[-1, 5]), cluster(fee=[1, 1]))
+    assert features(cluster(max_disruption=3 * ONE_TASK, stock=[-1, -1])) == {"disruption"}
+    kinds = (plain, cluster(), cluster(max_disruption=3 * ONE_TASK), cluster(stock=[-1, 5]), cluster(fee=[1, 1]))
     assert len({each.digest for each in kinds}) == len(kinds)
     assert plain.replace(notes=("read",)).digest == plain.digest
 
@@ -132,12 +136,12 @@ def test_features_and_digest_tell_instances_apart():
 def test_equal_classes_merge_unless_moves_are_limited():
     twins = cluster(demand=[[[1000], [1000], [3000]]])
     assert merge_equal_classes(twins).instance.num_classes == 2
-    assert merge_equal_classes(twins.replace(max_moves=1)).instance.num_classes == 3
+    assert merge_equal_classes(twins.replace(max_disruption=ONE_TASK)).instance.num_classes == 3
 
 
 def test_shrinking_keeps_what_runs_consistent():
     running = Running.from_contents(("a",), [LARGE], [[5, 1, 0]])
-    small = shrink(cluster(counts=[5, 2, 1], running=running, max_moves=1))
+    small = shrink(cluster(counts=[5, 2, 1], running=running, max_disruption=ONE_TASK))
     assert small.running.contents(3).tolist() == [[2, 1, 0]]
 
 
@@ -173,7 +177,7 @@ def test_keeping_leaves_as_many_tasks_as_any_matching_would(data):
 
 
 def test_files_keep_stocks_fees_running_machines_and_what_is_kept(tmp_path):
-    instance = cluster(stock=[4, -1], fee=[10_000, 0], max_moves=2, usual_tasks=(("small", 29),))
+    instance = cluster(stock=[4, -1], fee=[10_000, 0], max_disruption=2 * ONE_TASK, usual_tasks=(("small", 29),))
     write_instance(instance, tmp_path / "i.json")
     document = json.loads((tmp_path / "i.json").read_text())
     assert document["machine_types"][0] | {"price": 0.09, "fee": 0.01, "count": 4} == document["machine_types"][0]
@@ -211,3 +215,81 @@ def test_memory_counts_in_the_unit_that_its_name_says(tmp_path):
     write_instance(instance, tmp_path / "i.json")
     assert json.loads((tmp_path / "i.json").read_text())["tasks"][0]["demand"] == {"any": [1_907_348_633, 5]}
     assert read_instance(tmp_path / "i.json").digest == instance.digest
+
+
+def test_an_old_limit_on_moves_is_one_on_disruption(tmp_path):
+    """Files from before there were weights keep their digest, and so does what generators make."""
+    made = consolidation(150, kinds=6, max_disruption=15, seed=1)
+    assert made.digest == "127277351bedc476d5ae7011ea58252df521af560ba7a18f3e13c80d38db5942"
+    write_instance(made, tmp_path / "i.json")
+    document = json.loads((tmp_path / "i.json").read_text())
+    assert document.pop("max_disruption") == 15
+    document["max_moves"] = 15
+    (tmp_path / "old.json").write_text(json.dumps(document))
+    old = read_instance(tmp_path / "old.json")
+    assert (old.digest, old.max_disruption) == (made.digest, 15 * ONE_TASK)
+    (tmp_path / "old.json").write_text(json.dumps(document | {"max_disruption": 3}))
+    with pytest.raises(InstanceError, match="max_disruption and max_moves are both given"):
+        read_instance(tmp_path / "old.json")
+
+
+WEIGHTS = [ONE_TASK // 2, ONE_TASK + 1, 10 * ONE_TASK]
+
+
+def weighted(**changes):
+    running = replace(cluster().running, node_disruption=[ONE_TASK, 0, ONE_TASK // 4])
+    return cluster(running=running, disruption=WEIGHTS, **changes)
+
+
+def test_disruption_is_what_leaves_and_what_goes():
+    """As above a and c stay and b goes with an api: 1 + 2^-27, b counts nothing; without a two web and a, too."""
+    plan = solution([SMALL, LARGE, SMALL], [[2, 0, 0], [1, 2, 0], [0, 0, 1]], [0, 2, -1])
+    assert disruption(weighted(), plan) == ONE_TASK + 1
+    assert disruption(cluster(), plan) == ONE_TASK
+    anew = replace(plan, keeps=np.array([-1, 2, -1]))
+    assert disruption(weighted(), anew) == 3 * ONE_TASK + 1
+    assert verify(weighted(max_disruption=3 * ONE_TASK + 1), anew) == 390_000
+    with pytest.raises(VerifyError, match=r"the disruption is 3.00000000.*: 3 tasks leave.*; at most 3 may be"):
+        verify(weighted(max_disruption=3 * ONE_TASK), anew)
+    assert measures(weighted(), anew)["disruption"] == 3 + 2**-27
+    assert "disruption" not in measures(cluster(), anew)
+
+
+def test_files_keep_weights_exactly(tmp_path):
+    instance = weighted(max_disruption=5 * ONE_TASK // 2)
+    write_instance(instance, tmp_path / "i.json")
+    document = json.loads((tmp_path / "i.json").read_text())
+    assert [task.get("disruption") for task in document["tasks"]] == [0.5, 1 + 2**-27, 10]
+    assert [machine.get("node_disruption") for machine in document["running"]] == [1, None, 0.25]
+    assert document["max_disruption"] == 2.5
+    again = read_instance(tmp_path / "i.json")
+    assert again.digest == instance.digest
+    digests = {instance.digest, cluster().digest, weighted().digest, cluster(disruption=WEIGHTS).digest}
+    assert len(digests) == 4
+    assert cluster(disruption=[ONE_TASK] * 3).digest == cluster().digest
+    # Where moves are counted, part of one is none.
+    assert cluster(max_disruption=5 * ONE_TASK // 2).max_disruption == 2 * ONE_TASK
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"disruption": [1, 2]}, "disruption has shape"),
+        ({"disruption": [-1, 1, 1]}, "has disruption -1; it must be from 0 to"),
+        ({"disruption": [1001 * ONE_TASK, 1, 1]}, "it must be from 0 to"),
+    ],
+)
+def test_weights_that_are_none(changes, message):
+    with pytest.raises(InstanceError, match=message):
+        cluster(**changes)
+    with pytest.raises(InstanceError, match="'node_disruption' of the running machines"):
+        replace(cluster().running, node_disruption=[1, -2, 3])
+
+
+def test_machines_are_matched_by_what_their_tasks_count():
+    """A plan's one machine holds a web and an api: kept as b it saves the api, as a the web, which counts half."""
+    plan = Provisioning.from_patterns([SMALL], [1], [[1, 1, 0]])
+    small = Running.from_contents(("a", "b"), [SMALL, SMALL], [[2, 0, 0], [0, 1, 0]])
+    instance = cluster(running=small, disruption=[ONE_TASK, 3 * ONE_TASK, ONE_TASK])
+    assert keeping(instance, plan).keeps.tolist() == [1]
+    assert keeping(instance.replace(disruption=[3 * ONE_TASK, ONE_TASK, ONE_TASK]), plan).keeps.tolist() == [0]

@@ -17,6 +17,7 @@ from schedgap.instances.provisioning.running import (
     Pool,
     Running,
 )
+from schedgap.instances.provisioning.windows import Window
 
 
 def made(**more):
@@ -76,6 +77,47 @@ def test_files_keep_what_controllers_look_at(tmp_path):
     assert again.running.disruption.pools == instance.running.disruption.pools
     assert again.running.disruption.pools[0].budgets[0].reasons == REASONS
     assert again.running.reserved.tolist() == [[0, 512], [0, 1024]]
+
+
+def test_files_keep_what_time_matters_for(tmp_path):
+    night = Budget(0, False, window=Window("0 9 * * mon-fri", 28800))
+    pools = (Pool("default", (night,), balanced=True, consolidate_after_s=30), Pool("fixed", consolidate_after_s=-1))
+    given = Disruption(pools, [0, 1], [0, 0], [], [7, 40], 1_700_000_000)
+    instance = made(disruption=given)
+    write_instance(instance, tmp_path / "i.json")
+    document = json.loads((tmp_path / "i.json").read_text())
+    assert [machine["quiet_s"] for machine in document["running"]] == [7, 40]
+    assert document["disruption"] == {
+        "pools": [
+            {
+                "name": "default",
+                "budgets": [{"nodes": "0", "schedule": {"cron": "0 9 * * mon-fri", "duration_s": 28800}}],
+                "balanced": True,
+                "consolidate_after_s": 30,
+            },
+            {"name": "fixed", "consolidate_after_s": -1},
+        ],
+        "at_s": 1_700_000_000,
+    }
+    again = read_instance(tmp_path / "i.json")
+    assert (again.digest, again.running.disruption.pools) == (instance.digest, pools)
+    digests = {
+        made(disruption=Disruption(p, [0, 0], [0, 0], [], quiet_s, at_s)).digest
+        for p, quiet_s, at_s in (
+            *(
+                (pools, [7, 40], None),
+                (pools, None, 9),
+                (pools[:1], [7, 40], 9),
+                (pools, [7, 41], 9),
+                (pools, [7, 40], 9),
+            ),
+        )
+    }
+    assert len(digests) == 5
+    del document["running"][1]["quiet_s"]
+    (tmp_path / "i.json").write_text(json.dumps(document))
+    with pytest.raises(InstanceError, match=r"running machine b has no quiet_s, others have"):
+        read_instance(tmp_path / "i.json")
 
 
 def test_each_part_is_in_the_digest_and_none_where_it_is_not_given():

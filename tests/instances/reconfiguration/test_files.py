@@ -1,10 +1,12 @@
 """Instances as JSON files: what is written is read, and what is wrong is named."""
 
 import json
+from copy import deepcopy
 
 import numpy as np
 import pytest
 
+from schedgap.instances.documents import inline_up_to
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.reconfiguration.files import read_instance, write_instance
 from schedgap.instances.reconfiguration.generators import alibaba_like, eva_synthetic
@@ -285,3 +287,52 @@ def test_counts_and_fees_of_machine_types(tmp_path):
         (0.357, 0.043, None),
     ]
     assert instance.digest != read_instance(written(tmp_path, DOCUMENT)).digest
+
+
+PAST = {
+    "start": 1_763_719_500,
+    "end_s": 7200,
+    "machines": {"name": ["n1", "n2"], "type": ["c", "p"], "from_s": [0, 600], "until_s": [7200, 1200]},
+}
+
+
+@pytest.mark.parametrize("inline", [10_000, -1])
+def test_a_past_comes_back_and_is_not_in_the_digest(tmp_path, inline):
+    document = changed(["past"], PAST)
+    document["jobs"]["ran_on"] = [0, 1, -1]
+    instance = read_instance(written(tmp_path, document))
+    assert instance.digest == read_instance(written(tmp_path, DOCUMENT)).digest
+    with inline_up_to(inline):
+        write_instance(instance, tmp_path / "again.json")
+    past = read_instance(tmp_path / "again.json").past
+    assert (past.names, past.start, past.end_s) == (("n1", "n2"), 1_763_719_500, 7200)
+    assert (past.machine_type.tolist(), past.from_s.tolist(), past.until_s.tolist()) == ([1, 0], [0, 600], [7200, 1200])
+    assert past.job_node.tolist() == [0, 1, -1]
+    # Two hours of c at 0.357 $, ten minutes of p at 3.06 $.
+    assert past.paid_micro(instance.catalogue.price) == 714_000 + 510_000
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["past", "machines", "type"], ["c", "q"], "machines.type.1 is 'q'"),
+        (["past", "machines", "name"], ["n1", "n1"], "machine 'n1' is given twice"),
+        (["past", "machines", "until_s"], [7200, 500], "machine n2 was there from 600 to 500 s"),
+        (["past", "end_s"], 7000, "machine n1 was there from 0 to 7200 s"),
+        (["jobs", "ran_on"], [0, 2, 1], "job 1 ran on machine 2; there are 2"),
+        (["jobs", "ran_on"], [0, -2, 1], "ran_on"),
+        (["past"], None, "there is no past"),
+    ],
+)
+def test_a_past_that_is_none(tmp_path, path, value, message):
+    document = changed(["past"], deepcopy(PAST))
+    document["jobs"]["ran_on"] = [0, 1, -1]
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    if value is None:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    with pytest.raises(InstanceError, match=message):
+        read_instance(written(tmp_path, document))

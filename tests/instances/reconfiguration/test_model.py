@@ -198,7 +198,7 @@ def test_machines_that_run_in_the_catalogue_are_refused(two_jobs):
     instance = two_jobs()
     running = Running.from_contents(("a",), (0,), np.array([[0, 0]]))
     with pytest.raises(InstanceError, match="the catalogue has 1 running machines, with tasks of classes on them"):
-        instance.replace(catalogue=instance.catalogue.replace(running=running, max_moves=1))
+        instance.replace(catalogue=instance.catalogue.replace(running=running, max_disruption=1))
 
 
 def test_a_stock_is_a_feature(two_jobs):

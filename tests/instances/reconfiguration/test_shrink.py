@@ -1,9 +1,10 @@
 """Shrunk instances are small, and of the same kind."""
 
+import numpy as np
 import pytest
 
 from schedgap.instances.reconfiguration.generators import alibaba_like, eva_synthetic
-from schedgap.instances.reconfiguration.model import shrink
+from schedgap.instances.reconfiguration.model import Past, shrink
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,11 @@ def test_running_machines_stay_with_the_first_job(begun):
         assert small.running.names == instance.running.names
         assert small.is_running().tolist() == [bool(instance.is_running()[0])] + [False] * (small.num_jobs - 1)
         assert shrink(small).digest == small.digest
+
+
+def test_a_past_is_kept_by_copies_and_not_by_shrunk_ones():
+    instance = eva_synthetic()
+    nowhere = np.full(instance.num_jobs, -1)
+    instance = instance.replace(past=Past((), [], [], [], start=0, end_s=0, job_node=nowhere))
+    assert instance.replace(name="again").past is instance.past
+    assert shrink(instance).past is None

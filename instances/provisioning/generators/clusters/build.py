@@ -41,10 +41,13 @@ from schedgap.instances.provisioning.generators.clusters.workloads import GPU, O
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.readers.kubernetes import kubernetes
 from schedgap.instances.provisioning.readers.quantities import fine_amounts
+from schedgap.instances.provisioning.running import ONE_TASK
 
 RESOURCES = ("cpu", "ram_bytes", GPU, "pods", "ephemeral_bytes")
 # Nodes have had different pasts: the last in favour gets half of what the first does.
 LEAST_FAVOUR = 0.5
+# What workloads of a weighted cluster say that it costs to delete their pods.
+COSTS = {1: "2147483647", 2: "-200000000"}
 
 
 class Room:
@@ -150,6 +153,32 @@ def _node(
     return node(metadata(name, "", digits, labels), spec, capacity, allocatable)
 
 
+def daemon_request(daemon: Daemon) -> IntArray:
+    """Return what a pod of a DaemonSet asks for, by the order of `RESOURCES`."""
+    return vector(Workload("", "", {"containers": [container(daemon.name, daemon.requests)]}, 1).request())
+
+
+def daemon_pod(daemon: Daemon, host: str, revision: str, dice: Dice) -> Json:
+    """Return the pod of a DaemonSet, or the static pod, on a node."""
+    ports = [{"containerPort": daemon.port, "hostPort": daemon.port, "protocol": "TCP"}] if daemon.port else []
+    spec: Json = {"containers": [container(daemon.name, daemon.requests, ports=ports)], "hostNetwork": bool(ports)}
+    labels = {"app": daemon.name} | ({} if daemon.static else {"controller-revision-hash": revision})
+    end = host if daemon.static else dice.suffix()
+    meta = metadata(f"{daemon.name}-{end}", daemon.namespace, dice.digits(), labels)
+    if daemon.static:
+        meta["annotations"] = {"kubernetes.io/config.mirror": revision, "kubernetes.io/config.source": "file"}
+        meta = objects.owned(meta, "Node", host)
+        spec["tolerations"] = [{"effect": "NoExecute", "operator": "Exists"}]
+    else:
+        meta = objects.owned(meta, "DaemonSet", daemon.name)
+        spec["tolerations"] = [{"operator": "Exists"}, *DAEMON_STAYS]
+        field = [{"key": "metadata.name", "operator": "In", "values": [host]}]
+        terms = {"nodeSelectorTerms": [{"matchFields": field}]}
+        spec |= {"nodeSelector": dict(daemon.selector)} if daemon.selector else {}
+        spec["affinity"] = {"nodeAffinity": {objects.REQUIRED: terms}}
+    return objects.pod(meta, spec, host, "Running")
+
+
 GPU_RULES = ("training", "training", "job", "plain")
 SYSTEM_RULES = ("plain", "soft")
 # Workloads one after another of which no pod finds room: the group is full.
@@ -160,8 +189,8 @@ ENDED, EVICTED = 12, 3
 class Cluster:
     """A cluster as it is filled. pods, nodes, volumes, budgets : objects."""
 
-    def __init__(self, name: str, kind: Kind, nodes: int, seed: int, *, labelled: bool) -> None:
-        self.kind, self.dice = kind, Dice(name, nodes, seed)
+    def __init__(self, name: str, kind: Kind, nodes: int, seed: int, *, labelled: bool, weighted: bool = False) -> None:
+        self.kind, self.dice, self.weighted = kind, Dice(name, nodes, seed), weighted
         self.made = list(made_nodes(kind.provider, kind.groups, nodes, labelled, self.dice))
         self.pods: list[Json] = []
         self.volumes: list[Json] = []
@@ -186,30 +215,11 @@ class Cluster:
         return [each.document for each in self.made]
 
     def _run_everywhere(self, daemon: Daemon) -> None:
-        revision = self.dice.suffix(9)
-        ports = [{"containerPort": daemon.port, "hostPort": daemon.port, "protocol": "TCP"}] if daemon.port else []
-        shared = {"containers": [container(daemon.name, daemon.requests, ports=ports)], "hostNetwork": bool(ports)}
-        asked = vector(Workload("", "", {"containers": shared["containers"]}, 1).request())
+        revision, asked = self.dice.suffix(9), daemon_request(daemon)
         for number, host in enumerate(self.made):
-            if not daemon.selector.items() <= host.document["metadata"]["labels"].items():
-                continue
-            self.room.take(number, asked)
-            labels = {"app": daemon.name} | ({} if daemon.static else {"controller-revision-hash": revision})
-            end = host.name if daemon.static else self.dice.suffix()
-            meta = metadata(f"{daemon.name}-{end}", daemon.namespace, self.dice.digits(), labels)
-            spec: Json = dict(shared)
-            if daemon.static:
-                meta["annotations"] = {"kubernetes.io/config.mirror": revision, "kubernetes.io/config.source": "file"}
-                meta = objects.owned(meta, "Node", host.name)
-                spec["tolerations"] = [{"effect": "NoExecute", "operator": "Exists"}]
-            else:
-                meta = objects.owned(meta, "DaemonSet", daemon.name)
-                spec["tolerations"] = [{"operator": "Exists"}, *DAEMON_STAYS]
-                field = [{"key": "metadata.name", "operator": "In", "values": [host.name]}]
-                terms = {"nodeSelectorTerms": [{"matchFields": field}]}
-                spec |= {"nodeSelector": dict(daemon.selector)} if daemon.selector else {}
-                spec["affinity"] = {"nodeAffinity": {objects.REQUIRED: terms}}
-            self.pods.append(objects.pod(meta, spec, host.name, "Running"))
+            if daemon.selector.items() <= host.document["metadata"]["labels"].items():
+                self.room.take(number, asked)
+                self.pods.append(daemon_pod(daemon, host.name, revision, self.dice))
 
     def _fill(self) -> None:
         """Run workloads until each group is as loaded as it should be, or as many pods run as should."""
@@ -294,8 +304,14 @@ class Cluster:
             volume = metadata(f"pvc-{digits}", "", self.dice.digits())
             self.volumes += objects.claim_and_volume(claim, volume, provider.driver, reach)
         meta = objects.owned(metadata(name, workload.namespace, self.dice.digits(), labels), workload.owner, owner)
-        if workload.annotations:
-            meta["annotations"] = dict(workload.annotations)
+        notes = dict(workload.annotations)
+        if self.weighted:
+            # One in six of each: 4.0 pods, 10 at most, and none.
+            which = sum(map(ord, workload.name)) % 6
+            spec |= {"priority": 100_000_000} if which == 0 else {}
+            notes |= {"controller.kubernetes.io/pod-deletion-cost": COSTS[which]} if which in COSTS else {}
+        if notes:
+            meta["annotations"] = notes
         self.pods.append(objects.pod(meta, spec, host, phase, why))
 
     def _by_hand(self) -> None:
@@ -364,21 +380,29 @@ PARTS = ("cluster.json", "nodepools.json", "volumes.json")
 PRICES, NODE_TYPES = "prices.csv", "node_types.csv"
 
 
-def cluster_of_kind(kind: str = "eks", nodes: int = 0, *, seed: int = 0) -> ProvisioningInstance:
+def cluster_of_kind(
+    kind: str = "eks", nodes: int = 0, *, weighted: bool = False, max_disruption: int = -1, seed: int = 0
+) -> ProvisioningInstance:
     """Make a cluster of a kind, and read what kubectl would print of it and its price list.
 
-    nodes : 0 for as many as the kind has. Nodes whose provider does not label them with their type are labelled.
+    nodes : 0 for as many as the kind has. Nodes whose provider does not label them with their type are labelled. weighted :
+    whether some workloads have priorities and deletion costs. max_disruption : in tasks, -1 for any.
 
     Raises
     ------
     InstanceError
-        for a kind that is none, and fewer nodes than it has groups.
+        for a kind that is none, fewer nodes than it has groups, and a limit that is none.
     """
+    if max_disruption < -1:
+        raise InstanceError(f"generator cluster: max_disruption is {max_disruption}; give -1 for any, or 0 or more.")
     with TemporaryDirectory() as folder:
-        _write(kind, Path(folder), nodes, seed, labelled=True)
+        _write(kind, Path(folder), nodes, seed, labelled=True, weighted=weighted)
         paths = [Path(folder) / part for part in PARTS]
         instance = kubernetes(*paths, catalogue=str(Path(folder) / PRICES))
-    return instance.replace(name=f"cluster-{kind}-{nodes or KINDS[kind].nodes}-s{seed}")
+    most, more = None, "-weighted" if weighted else ""
+    if max_disruption >= 0:
+        most, more = max_disruption * ONE_TASK, f"{more}-d{max_disruption}"
+    return instance.replace(name=f"cluster-{kind}-{nodes or KINDS[kind].nodes}{more}-s{seed}", max_disruption=most)
 
 
 def write_cluster(kind: str, folder: Path | str, nodes: int = 0, *, seed: int = 0) -> None:
@@ -396,7 +420,7 @@ def write_cluster(kind: str, folder: Path | str, nodes: int = 0, *, seed: int = 
     _write(kind, Path(folder), nodes, seed, labelled=False)
 
 
-def _write(name: str, folder: Path, nodes: int, seed: int, *, labelled: bool) -> None:
+def _write(name: str, folder: Path, nodes: int, seed: int, *, labelled: bool, weighted: bool = False) -> None:
     one_of("kind", name, KINDS, InstanceError)
     kind = KINDS[name]
     total = nodes or kind.nodes
@@ -404,7 +428,7 @@ def _write(name: str, folder: Path, nodes: int, seed: int, *, labelled: bool) ->
         raise InstanceError(
             f"kind {name} has {len(kind.groups)} groups of nodes; give at least {2 * len(kind.groups)} nodes, not {total}."
         )
-    made = Cluster(name, kind, total, seed, labelled=labelled)
+    made = Cluster(name, kind, total, seed, labelled=labelled, weighted=weighted)
     pools = [
         nodepool(metadata(pool, "", f"{number + 1:012x}"), *content)
         for number, (pool, content) in enumerate(kind.pools.items())
@@ -415,17 +439,17 @@ def _write(name: str, folder: Path, nodes: int, seed: int, *, labelled: bool) ->
     write_list(made.budgets, folder / "budgets.json")
     rows = [f"{each.name},{each.kind.name}" for each in made.made]
     (folder / NODE_TYPES).write_text("\n".join(["node,type", *rows]) + "\n", encoding="utf-8")
-    (folder / PRICES).write_text(_prices(kind, made), encoding="utf-8")
+    (folder / PRICES).write_text(price_list(kind.provider, made.made), encoding="utf-8")
 
 
-def _prices(kind: Kind, made: Cluster) -> str:
-    """Return the price list; own machines are as many as there are."""
-    own = not kind.provider.has_type_label
-    named = any(each.product for each in kind.provider.types)
+def price_list(provider: Provider, nodes: Sequence[Made] = ()) -> str:
+    """Return the price list of a provider, a CSV; own machines are as many as there are nodes."""
+    own = not provider.has_type_label
+    named = any(each.product for each in provider.types)
     lines = ["name,price,spot_price,cpu,memory_gib,gpu,pods" + ",gpu_name" * named + ",count" * own]
-    for each in kind.provider.types:
+    for each in provider.types:
         spot = f"{each.spot / 1e6:.4f}" if each.spot else ""
         line = f"{each.name},{each.micro / 1e6:.4f},{spot},{each.vcpu},{each.gib},{each.gpus},{each.most_pods}"
         line += f",{each.product}" * named
-        lines.append(line + f",{sum(node.kind == each for node in made.made)}" * own)
+        lines.append(line + f",{sum(node.kind == each for node in nodes)}" * own)
     return "\n".join(lines) + "\n"

@@ -62,7 +62,7 @@ class Exclusions:
 
     capacity : fine units by resource. demand : of each group of pods. alone : of each group, what tells it from others of
     which at most one shares a machine; empty where any number does. ports : the resource of each port of the host.
-    kept : sentences on what is stated exactly.
+    kept, kept_alone : sentences on what is stated exactly, by resources and as `per_machine`.
     """
 
     capacity: dict[str, int] = field(default_factory=dict)
@@ -70,6 +70,7 @@ class Exclusions:
     alone: list[tuple[int, ...]] = field(default_factory=list)
     ports: dict[tuple[str, int], str] = field(default_factory=dict)
     kept: list[str] = field(default_factory=list)
+    kept_alone: list[str] = field(default_factory=list)
 
     def taken_by(self, daemon_set: DaemonSet) -> dict[str, int]:
         """Return what a DaemonSet's pod takes of these resources."""
@@ -136,9 +137,12 @@ def _of_several_classes(
         for n, rule in enumerate(rules):
             if n in several:
                 continue
-            kinds = {(groups[g].key.request, tuple(marks[g]), place[constraints[g]]) for g in rule.alone}
+            kinds = {
+                (groups[g].key.request, groups[g].key.weight, tuple(marks[g]), place[constraints[g]])
+                for g in rule.alone
+            }
             if len(kinds) > MOST_KINDS or any(
-                _may_meet(values[q], values[p]) for (_, _, q), (_, _, p) in combinations(kinds, 2)
+                _may_meet(values[q], values[p]) for (*_, q), (*_, p) in combinations(kinds, 2)
             ):
                 several.add(n)
     return several
@@ -180,9 +184,9 @@ def _say(own: Sequence[_Rule], groups: Sequence[PodGroup], found: Exclusions) ->
     ):
         pods = sum(_pods(rule, groups) for rule in rules)
         if len(rules) == 1:
-            found.kept.append(f"Kept exactly: at most one a machine of {pods} pods {said}.")
+            found.kept_alone.append(f"Kept exactly: at most one a machine of {pods} pods {said}.")
         elif rules:
-            found.kept.append(
+            found.kept_alone.append(
                 f"Kept exactly: at most one a machine of each of {len(rules)} {many}, {pods} pods {said}."
             )
 

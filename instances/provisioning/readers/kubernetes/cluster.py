@@ -6,7 +6,8 @@ Groups of pods, and machines that there are or can be, as the arrays of an insta
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,23 @@ from schedgap.instances.provisioning.readers.kubernetes.at_most_one import (
     say_between,
 )
 from schedgap.instances.provisioning.readers.kubernetes.constraints import ZONE, Constraint
-from schedgap.instances.provisioning.readers.kubernetes.nodes import RunningNode, running_nodes, types_of_nodes
-from schedgap.instances.provisioning.readers.kubernetes.objects import Expression
+from schedgap.instances.provisioning.readers.kubernetes.nodes import (
+    Held,
+    RunningNode,
+    held_by_node,
+    running_nodes,
+    types_of_nodes,
+)
+from schedgap.instances.provisioning.readers.kubernetes.objects import Expression, unix_s
 from schedgap.instances.provisioning.readers.kubernetes.offers import Market, Offer, admissions, uncovered
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import label_name
-from schedgap.instances.provisioning.readers.kubernetes.state import PodGroup, Report, State, leave_out, read_state
+from schedgap.instances.provisioning.readers.kubernetes.state import (
+    PodGroup,
+    Report,
+    State,
+    leave_out,
+    read_state,
+)
 from schedgap.instances.provisioning.readers.kubernetes.templates import ANY, KEPT
 from schedgap.instances.provisioning.readers.kubernetes.upkeep import looked_at, restraints, tell_blocked
 from schedgap.instances.provisioning.readers.quantities import (
@@ -63,6 +76,7 @@ def kubernetes(
     node_type: str = "",
     node_types: str = "",
     node_groups: str = ANY,
+    now: str = "",
 ) -> ProvisioningInstance:
     """Read a cluster: JSON files of kubectl, or folders of them, with pods, nodes, and NodePools, PVCs and PVs if there.
 
@@ -73,6 +87,7 @@ def kubernetes(
         the nodes name zones; `ignore` drops such constraints.
     node_type : the type of nodes without a label that says it. node_types : a CSV with `node,type`, which goes before labels.
     node_groups : `any` rents machines as nodes of no NodePool could be; `kept` keeps these, and rents of NodePools alone.
+    now : the time by which NodePools' schedules and waits are, such as `2026-11-28T09:00:00Z`; the newest in the files if empty.
 
     The notes of the instance say what was taken, left out, and relaxed; no relaxation raises a lower bound.
 
@@ -81,35 +96,72 @@ def kubernetes(
     InstanceError
         for malformed files, nodes without a price, and parameters that are none.
     """
-    one_of("capacity_types", capacity_types, (ON_DEMAND, ADMITTED), InstanceError)
-    one_of("zones", zones, (AUTO, IGNORE), InstanceError)
-    one_of("node_groups", node_groups, (ANY, KEPT), InstanceError)
-    if not catalogue:
-        raise InstanceError("no price list is given; name it in the parameter `catalogue`.")
-    listed_types = read_catalogue(catalogue, prices=prices, region=region)
+    terms = Terms(
+        *(catalogue, prices, region, capacity_types, zones, node_type, node_types, node_groups),
+    )
+    listed_types = terms.price_list()
     state = read_state(paths)
+    state.now_s = unix_s(now) if now else state.newest_s
+    if now and state.now_s is None:
+        raise InstanceError(f"now is '{now:.60}'; give a time such as 2026-11-28T09:00:00Z.")
     leave_out(state)
+    made, nodes = assembled(state, terms, listed_types)
+    name = "kubernetes-" + "-".join(dict.fromkeys(Path(path).stem for path in paths))
+    tell_blocked(state)
+    return made.instance(name[:100], state, nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What can be rented, and at what price: as `kubernetes` takes it. Raises `InstanceError` for what is none."""
+
+    catalogue: str = ""
+    prices: str = ""
+    region: str = ""
+    capacity_types: str = ON_DEMAND
+    zones: str = AUTO
+    node_type: str = ""
+    node_types: str = ""
+    node_groups: str = ANY
+
+    def __post_init__(self) -> None:
+        one_of("capacity_types", self.capacity_types, (ON_DEMAND, ADMITTED), InstanceError)
+        one_of("zones", self.zones, (AUTO, IGNORE), InstanceError)
+        one_of("node_groups", self.node_groups, (ANY, KEPT), InstanceError)
+        if not self.catalogue:
+            raise InstanceError("no price list is given; name it in the parameter `catalogue`.")
+
+    def price_list(self) -> Catalogue:
+        """Return the price list."""
+        return read_catalogue(self.catalogue, prices=self.prices, region=self.region)
+
+
+def assembled(
+    state: State, terms: Terms, listed_types: Catalogue, held: Callable[[State, Exclusions], Held] = held_by_node
+) -> tuple[Assembly, tuple[RunningNode, ...]]:
+    """Return the pods of a state with the machines that they may run on, and its nodes, less what comes with them.
+
+    held : returns what the pods that are packed take of each node at most at a time.
+    """
     groups = list(state.groups.values())
     constraints = [constraint_of(state, group) for group in groups]
     tell_shared_volumes(state, groups)
     excluding = exclusions(state, groups, constraints)
-    nodes = running_nodes(state, listed_types, excluding, types_of_nodes(state, node_type, node_types))
+    type_of = types_of_nodes(state, terms.node_type, terms.node_types)
+    nodes = running_nodes(state, listed_types, excluding, type_of, held(state, excluding))
     asked = [expression for constraint in constraints for expression in constraint.expressions()]
     keys = {expression.key for expression in asked}
     daemons = (daemon.parts.constraint for daemon in state.daemon_sets.values())
     looked = keys | {expression.key for constraint in daemons for expression in constraint.expressions()}
-    told_apart = _zones(listed_types, nodes, state, asked) if zones == AUTO and ZONE in keys else ()
-    spot = capacity_types == ADMITTED
+    told_apart = _zones(listed_types, nodes, state, asked) if terms.zones == AUTO and ZONE in keys else ()
+    spot = terms.capacity_types == ADMITTED
     market = Market(
-        *(state, listed_types, nodes, excluding, frozenset(looked), constraints, told_apart, spot, node_groups)
+        *(state, listed_types, nodes, excluding, frozenset(looked), constraints, told_apart, spot, terms.node_groups)
     )
     rented, running = market.offers()
-    report = state.report
-    report.sentences += [*excluding.kept, *listed_types.notes, *rounding_note({o.price for o in (*rented, *running)})]
-    made = Assembly(groups, constraints, excluding, [*rented, *running], report)
-    name = "kubernetes-" + "-".join(dict.fromkeys(Path(path).stem for path in paths))
-    tell_blocked(state)
-    return made.instance(name[:100], state, nodes)
+    priced = {offer.price for offer in (*rented, *running)}
+    state.report.sentences += [*excluding.kept, *excluding.kept_alone, *listed_types.notes, *rounding_note(priced)]
+    return Assembly(groups, constraints, excluding, [*rented, *running], state.report), nodes
 
 
 def constraint_of(state: State, group: PodGroup) -> Constraint:
@@ -175,7 +227,7 @@ class Assembly:
         offers: Sequence[Offer],
         report: Report,
     ) -> None:
-        self.report, self.offers = report, offers
+        self.report, self.offers, self.kept_alone = report, offers, excluding.kept_alone
         distinct = list(dict.fromkeys(constraints))
         unknown: list[set[str]] = [set() for _ in distinct]
         columns = admissions(distinct, offers, unknown)
@@ -222,7 +274,7 @@ class Assembly:
         for whole, constraint, more, marks in zip(groups, constraints, excluding.demand, excluding.alone, strict=True):
             for part, on in self._may_stay(whole, admitted[number[constraint]], family_of):
                 for group, alone in kept_apart(part, marks, used, self.report):
-                    key = (group.key.request, tuple(sorted(more.items())), on.tobytes(), alone)
+                    key = (group.key.request, tuple(sorted(more.items())), on.tobytes(), alone, group.key.weight)
                     if key not in classes:
                         classes[key] = len(classes)
                         self.demand.append(dict(group.key.request) | more)
@@ -282,6 +334,7 @@ class Assembly:
             row[resources.index(PODS)] = 1
         types, node2type = self._types(capacities)
         chosen = [self.offers[k] for k in types]
+        self.kinds = [offer.type_name for offer in chosen]
         # Families in the order of their first type.
         order = list(dict.fromkeys(self.family[k] for k in types))
         demand = np.where(self.allowed.T[order][:, :, None], np.array(demands)[None], NOT_ALLOWED)
@@ -310,10 +363,23 @@ class Assembly:
             stock=np.array(stock) if any(number != ANY_NUMBER for number in stock) else None,
             fee=np.array(fees) if any(fees) else None,
             per_machine=np.array([1 if alone else ANY_NUMBER for alone in self.alone]),
+            disruption=np.array([members[0].key.weight for members in self.members]),
             running=running,
             usual_tasks=tuple((n, o.usual_pods) for n, o in zip(type_names, chosen, strict=True) if o.usual_pods > 0),
             notes=(sentence, *self.report.notes()),
         )
+
+    def classes_on(self) -> defaultdict[tuple[int, str], list[tuple[int, int]]]:
+        """Return the classes that the pods of a group on a node are of, and how many of each, those kept apart first.
+
+        Groups go by the identity of their key, which parts of them share.
+        """
+        found: defaultdict[tuple[int, str], list[tuple[int, int]]] = defaultdict(list)
+        for c in sorted(range(len(self.members)), key=lambda c: not self.alone[c]):
+            for group in self.members[c]:
+                for node, number in group.on.items():
+                    found[id(group.key), node].append((c, number))
+        return found
 
     def _types(self, capacities: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
         """Return the offers that are machine types, and the type of each node.

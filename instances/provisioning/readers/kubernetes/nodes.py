@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeAlias
 
 from schedgap.instances.csv_table import read_rows
 from schedgap.instances.errors import InstanceError
@@ -57,6 +58,9 @@ SPOT_LABELS = {
 }
 
 
+Held: TypeAlias = defaultdict[str, Counter[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class RunningNode:
     """A node. labels : by old and new names. taints : those that last. allocatable, left, taken : fine units by resource.
@@ -78,9 +82,9 @@ class RunningNode:
 
 
 def running_nodes(
-    state: State, catalogue: Catalogue, excluding: Exclusions, type_of: Mapping[str, str]
+    state: State, catalogue: Catalogue, excluding: Exclusions, type_of: Mapping[str, str], held: Held
 ) -> tuple[RunningNode, ...]:
-    """Return the nodes, less what comes with each of them.
+    """Return the nodes, less what comes with each of them. held : what of each is taken by pods that are packed.
 
     Raises
     ------
@@ -89,7 +93,7 @@ def running_nodes(
     """
     types = {kind.name: kind for kind in catalogue.types}
     made, unpriced, elsewhere = [], [], []
-    held, taken, overfull, passing = held_by_node(state, excluding), taken_by_node(state, excluding), [], set()
+    taken, overfull, passing = taken_by_node(state, excluding), [], set()
     sizes = _sizes(state, types, type_of)
     alike, raised = alike_sizes(sizes, type_of), {}
     step = math.gcd(*(amount for group in state.groups.values() for name, amount in group.key.request if name == RAM))
@@ -219,9 +223,9 @@ def taken_by_node(state: State, excluding: Exclusions) -> defaultdict[str, Count
     return taken
 
 
-def held_by_node(state: State, excluding: Exclusions) -> defaultdict[str, Counter[str]]:
+def held_by_node(state: State, excluding: Exclusions) -> Held:
     """Return what the pods that are packed take of each node: by node and resource."""
-    held: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    held: Held = defaultdict(Counter)
     for group, more in zip(state.groups.values(), excluding.demand, strict=True):
         for node, number in group.on.items():
             for resource, amount in (*group.key.request, *more.items()):

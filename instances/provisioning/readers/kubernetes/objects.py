@@ -8,7 +8,10 @@ Files of Kubernetes' objects: as kubectl prints them, one by one.
 from __future__ import annotations
 
 import mmap
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -43,6 +46,7 @@ class Annotations(Struct):  # those that matter
     do_not_disrupt: str = field(name="karpenter.sh/do-not-disrupt", default="")
     safe_to_evict: str = field(name="cluster-autoscaler.kubernetes.io/safe-to-evict", default="")
     scale_down_disabled: str = field(name="cluster-autoscaler.kubernetes.io/scale-down-disabled", default="")
+    deletion_cost: str = field(name="controller.kubernetes.io/pod-deletion-cost", default="")
     gpu_fraction: str | None = field(name="gpu-fraction", default=None)
     gpu_memory: str | None = field(name="gpu-memory", default=None)
     gpu_milli: str | None = field(name="alibabacloud.com/gpu-milli", default=None)
@@ -125,10 +129,12 @@ class PodSpec(Struct, rename="camel"):
     resource_claims: tuple[Raw, ...] = ()
 
 
-class Condition(Struct):
+class Condition(Struct, rename="camel"):
     type: str
     status: str = ""
     reason: str | None = None
+    last_transition_time: str | None = None
+    last_heartbeat_time: str | None = None
 
 
 class ContainerStatus(Struct, rename="camel"):
@@ -139,6 +145,7 @@ class ContainerStatus(Struct, rename="camel"):
 
 class PodStatus(Struct, rename="camel"):
     phase: str = ""
+    start_time: str | None = None
     resize: str = ""
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
@@ -198,6 +205,7 @@ class Template(Struct):
 class DisruptionBudget(Struct):  # of a NodePool
     nodes: str | int = "10%"
     schedule: str | None = None
+    duration: str | None = None
     reasons: tuple[str, ...] = ()
 
 
@@ -288,6 +296,7 @@ class PodGroup(Struct):  # of Volcano, KAI and the coscheduling plug-in
 
 class NodeClaimStatus(Struct, rename="camel"):
     node_name: str = ""
+    last_pod_event_time: str | None = None
     conditions: tuple[Condition, ...] = ()
 
 
@@ -303,6 +312,28 @@ KINDS: dict[str, type[Struct]] = {
 
 # What placement reads beside them.
 GROUPED: dict[str, type[Struct]] = {**KINDS, PodGroup.__name__: PodGroup}
+
+
+def unix_s(text: str | None) -> int | None:
+    """Return a time of Kubernetes in seconds since 1970, rounded down; None for none, and for what is no time."""
+    try:
+        found = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return None if found.tzinfo is None else int(found.timestamp() // 1)
+
+
+# As Go writes it.
+DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?)(ns|us|ms|s|m|h)")
+_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
+
+
+def duration_s(text: str) -> int | None:
+    """Return a duration in seconds, rounded up; None for what is none."""
+    parts = DURATION.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text or len(text) > 40:
+        return None
+    return ceil(sum(float(number) * _UNITS[unit] for number, unit in parts))
 
 
 class _Head(Struct):

@@ -25,7 +25,9 @@ from schedgap.instances.provisioning.readers.kubernetes.objects import (
     Pod,
     PodDisruptionBudget,
     decode,
+    duration_s,
     read_objects,
+    unix_s,
 )
 from schedgap.instances.provisioning.readers.kubernetes.pod_parts import (
     ALWAYS,
@@ -37,7 +39,7 @@ from schedgap.instances.provisioning.readers.kubernetes.pod_parts import (
     pod_request,
 )
 from schedgap.instances.provisioning.readers.quantities import listed
-from schedgap.instances.provisioning.running import HELD, NO_SCALE_DOWN
+from schedgap.instances.provisioning.running import HELD, NO_SCALE_DOWN, ONE_TASK
 
 if TYPE_CHECKING:
     from msgspec import Struct
@@ -184,6 +186,7 @@ class GroupKey(NamedTuple):
     labels: bytes
     ports: tuple[HostPort, ...]
     claims: tuple[str, ...]
+    weight: int
 
 
 @dataclass(slots=True)
@@ -227,8 +230,10 @@ class State:
 
     mirrored : requests of static pods by node, and by namespace and name without the node's. on_one_node : claims that one node
     at a time can use. marks : what pods say of their nodes, as `Disruption.marks`. budgets : PodDisruptionBudgets.
-    node_claims : conditions of Karpenter's claims, by node. twice, malformed : objects that are left out, the latter with what
-    is wrong.
+    node_claims : conditions of Karpenter's claims, by node. Of nodes, in seconds since 1970: held_until : the last that a pod
+    asks to be left alone; came : when the last pod is known to have come; changed : when one last came or went, as a claim
+    says it, or when it was ready. newest_s, now_s : the newest of all times; the present, None where it is not known.
+    twice, malformed : objects that are left out, the latter with what is wrong.
     """
 
     report: Report = field(default_factory=Report)
@@ -243,6 +248,11 @@ class State:
     marks: dict[str, int] = field(default_factory=dict)
     budgets: dict[str, PodDisruptionBudget] = field(default_factory=dict)
     node_claims: dict[str, dict[str, str]] = field(default_factory=dict)
+    held_until: dict[str, int] = field(default_factory=dict)
+    came: dict[str, int] = field(default_factory=dict)
+    changed: dict[str, int] = field(default_factory=dict)
+    newest_s: int | None = None
+    now_s: int | None = None
     twice: list[str] = field(default_factory=list)
     malformed: list[str] = field(default_factory=list)
     jobs: int = 0
@@ -289,10 +299,11 @@ def gathered(
                     watch(item, name, group)
             elif isinstance(item, Node):
                 state.nodes[meta.name] = item
+                _see(state, meta.creation_timestamp, *(c.last_heartbeat_time for c in item.status.conditions))
             elif isinstance(item, NodePool):
                 state.pools[meta.name] = item
             elif isinstance(item, NodeClaim):
-                state.node_claims[item.status.node_name] = {each.type: each.status for each in item.status.conditions}
+                _add_claim(state, item)
             elif isinstance(item, PodDisruptionBudget):
                 state.budgets[name] = item
             elif isinstance(item, objects.PersistentVolumeClaim):
@@ -309,6 +320,23 @@ def gathered(
             state.malformed.append(f"{place}, {kind} {name}: {error}")
     _put_in_order(state)
     return state
+
+
+def _see(state: State, *times: str | None) -> int | None:
+    """Take note of times; return the newest, None where none is one."""
+    found = max((known for time in times if (known := unix_s(time)) is not None), default=None)
+    if found is not None:
+        state.newest_s = max(state.newest_s or 0, found)
+    return found
+
+
+def _add_claim(state: State, claim: NodeClaim) -> None:
+    node, conditions = claim.status.node_name, claim.status.conditions
+    state.node_claims[node] = {each.type: each.status for each in conditions}
+    ready = next((each.last_transition_time for each in conditions if each.type == "Initialized"), None)
+    changed, initialized = _see(state, claim.status.last_pod_event_time), _see(state, ready)
+    if (since := changed if changed is not None else initialized) is not None:
+        state.changed[node] = since
 
 
 def _put_in_order(state: State) -> None:
@@ -331,8 +359,13 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> PodGroup |
         return None
     owner = next((owner for owner in meta.owner_references if owner.controller), None)
     request, ports, notes = pod_request(pod), _host_ports(pod), meta.annotations
+    started = _see(state, pod.status.start_time)
     if spec.node_name and meta.deletion_timestamp is None:
         state.marks[spec.node_name] = state.marks.get(spec.node_name, 0) | marks_of(pod, owner)
+        if started is not None:
+            state.came[spec.node_name] = max(state.came.get(spec.node_name, 0), started)
+            if held := held_s(pod):
+                state.held_until[spec.node_name] = max(state.held_until.get(spec.node_name, 0), started + held)
     if (notes is not None and notes.mirror is not None) or (owner is not None and owner.kind == "Node"):
         report.left_out[MIRROR][name] += 1
         if spec.node_name:
@@ -370,7 +403,7 @@ def _add_pod(state: State, cache: PartsCache, pod: Pod, name: str) -> PodGroup |
     for kind in (*parts.relaxed, *[VOLUMES] * bool(claims), *[CLAIMS] * bool(spec.resource_claims)):
         report.relaxed[kind][full] += 1
     vector = tuple(sorted(request.items()))
-    key = GroupKey(meta.namespace, title, vector, parts, bytes(meta.labels), ports, claims)
+    key = GroupKey(meta.namespace, title, vector, parts, bytes(meta.labels), ports, claims, weight_of(pod))
     group = state.groups.get(key)
     if group is None:
         decode(meta.labels, dict[str, str] | None)
@@ -415,17 +448,43 @@ def _ports(spec: objects.PodSpec) -> Iterator[HostPort]:
                 yield HostPort(port.protocol, number, "" if port.host_ip in ANY_ADDRESS else port.host_ip)
 
 
-# For as long a pod is left alone, as Go writes it; how old the pod is, an export of now does not say.
-DURATION = re.compile(r"([0-9]+(\.[0-9]*)?(ns|us|ms|s|m|h))+")
+# More decides nothing: whoever sets it is heard up to ten pods.
+MOST_WEIGHT = 10 * ONE_TASK
+
+
+def weight_of(pod: Pod) -> int:
+    """Return what Karpenter counts for a pod that leaves its node, in 1 / `ONE_TASK`: exact.
+
+    1 + deletion cost / 2^27 + priority / 2^25, from 0 to 10 (kubernetes-sigs/karpenter, pkg/utils/disruption, commit 2266468). A
+    deletion cost that is no whole number, which no API server admits, counts as none.
+    """
+    notes = pod.metadata.annotations
+    said = notes.deletion_cost if notes is not None else ""
+    cost = int(said) if WHOLE.fullmatch(said) else 0
+    return min(max(0, ONE_TASK + cost + 4 * (pod.spec.priority or 0)), MOST_WEIGHT)
+
+
+WHOLE = re.compile(r"-?[0-9]{1,10}")
 TRUE = "true"
 
 
-def marks_of(pod: Pod, owner: Owner | None) -> int:
-    """Return what a pod that runs says of its node: to cluster-autoscaler nothing, if it comes and goes with the node."""
+def held_s(pod: Pod) -> int | None:
+    """Return how long after its start Karpenter leaves a pod alone: 0 for not at all, None for as long as it runs."""
+    asked = pod.metadata.annotations.do_not_disrupt if pod.metadata.annotations is not None else ""
+    return None if asked == TRUE else duration_s(asked) or 0
+
+
+def is_kept(pod: Pod, owner: Owner | None) -> bool:
+    """Whether cluster-autoscaler keeps the node of a pod: not for one that comes and goes with the node."""
     notes = pod.metadata.annotations
-    asked, safe = (notes.do_not_disrupt, notes.safe_to_evict) if notes is not None else ("", "")
-    held = HELD if asked == TRUE or DURATION.fullmatch(asked) else 0
-    is_static = notes is not None and notes.mirror is not None
-    if is_static or (owner is not None and owner.kind in ("DaemonSet", "Node")):
-        return held
-    return held | (NO_SCALE_DOWN if safe == "false" or (owner is None and safe != TRUE) else 0)
+    if (notes is not None and notes.mirror is not None) or (owner is not None and owner.kind in ("DaemonSet", "Node")):
+        return False
+    safe = notes.safe_to_evict if notes is not None else ""
+    return safe == "false" or (owner is None and safe != TRUE)
+
+
+def marks_of(pod: Pod, owner: Owner | None) -> int:
+    """Return what a pod that runs says of its node; one that is held for a time and has no start is held."""
+    held = held_s(pod)
+    is_held = held is None or (held > 0 and unix_s(pod.status.start_time) is None)
+    return HELD * is_held | NO_SCALE_DOWN * is_kept(pod, owner)

@@ -12,14 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning.readers.catalogues.catalogue import SPOT
 from schedgap.instances.provisioning.readers.kubernetes.constraints import Machine, holds
 from schedgap.instances.provisioning.readers.kubernetes.nodes import POOL, RunningNode, is_leaving, is_ready
 from schedgap.instances.provisioning.readers.kubernetes.objects import (
+    DisruptionBudget,
     DisruptionSpec,
     Expression,
+    Node,
     PodDisruptionBudget,
     decode,
+    duration_s,
+    unix_s,
 )
 from schedgap.instances.provisioning.readers.kubernetes.offers import Offer
 from schedgap.instances.provisioning.readers.kubernetes.state import TRUE, PodGroup, State
@@ -27,15 +32,19 @@ from schedgap.instances.provisioning.readers.quantities import UNLIMITED, in_uni
 from schedgap.instances.provisioning.running import (
     GOING,
     HELD,
+    NEVER,
     NO_SCALE_DOWN,
+    ONE_TASK,
     REASONS,
     STARTING,
     UNMANAGED,
     Budget,
     Disruption,
+    Guard,
     Pool,
     Restraint,
 )
+from schedgap.instances.provisioning.windows import Window
 
 Places = Counter[tuple[int, int]]
 
@@ -96,20 +105,19 @@ def _at_once(budget: PodDisruptionBudget, running: int, pending: int) -> int:
     """Return how many pods of a budget may go now: as its status says, else if all that run are well."""
     if (allowed := budget.status.disruptions_allowed) is not None:
         return max(0, allowed)
-    spec, pods = budget.spec, running + pending
-    if spec.max_unavailable is not None:
-        return max(0, _number(spec.max_unavailable, pods) - pending)
-    return max(0, running - _number(0 if spec.min_available is None else spec.min_available, pods))
+    return guard_of("", budget).allows(running + pending, running)
 
 
-def _number(given: int | str, pods: int) -> int:
-    """Return a number, or a share of the pods, rounded up."""
-    text = str(given)
-    return -(-pods * int(text[:-1]) // 100) if text.endswith("%") else int(text)
+def guard_of(name: str, budget: PodDisruptionBudget) -> Guard:
+    """Return what a PodDisruptionBudget says; one that says nothing lets all go."""
+    spec = budget.spec
+    given = spec.min_available if spec.max_unavailable is None else spec.max_unavailable
+    text = str(0 if given is None else given)
+    return Guard(name, int(text.removesuffix("%")), text.endswith("%"), spec.max_unavailable is None)
 
 
 INITIALIZED = "karpenter.sh/initialized"
-WHEN_EMPTY, NEVER = "WhenEmpty", "Never"
+WHEN_EMPTY, BALANCED = "WhenEmpty", "Balanced"
 
 
 def looked_at(
@@ -130,7 +138,8 @@ def looked_at(
     _, _, left = in_units(resources, demands, [n.left for n in nodes], alike=True)
     found: dict[str, Any] = {"reserved": np.array(taken, np.int64)} if any(map(any, taken)) else {}
     found |= {"whole": np.array(whole, np.int64)} if whole != left else {}
-    return found | {"disruption": _disruption(state, nodes, spot)}
+    # A node counts one to Karpenter, whatever is on it.
+    return found | {"disruption": _disruption(state, nodes, spot), "node_disruption": np.full(len(nodes), ONE_TASK)}
 
 
 def _disruption(state: State, nodes: Sequence[RunningNode], spot: Sequence[int]) -> Disruption | None:
@@ -139,17 +148,16 @@ def _disruption(state: State, nodes: Sequence[RunningNode], spot: Sequence[int])
     pools = [_pool(state, name) for name in names if any(n.labels.get(POOL) == name for n in nodes)]
     index = {pool.name: p for p, pool in enumerate(pools)}
     blocked = dict.fromkeys(_blocked(state), HELD | NO_SCALE_DOWN)
-    never = {name for name, pool in state.pools.items() if pool.spec.disruption.consolidate_after == NEVER}
+    never = {pool.name for pool in pools if pool.consolidate_after_s == NEVER}
     # What was exported without this label says nothing by its absence.
     is_said = any(INITIALIZED in node.labels for node in nodes)
     marks = []
     for node in nodes:
-        item, pool = state.nodes[node.name], node.labels.get(POOL, "")
-        notes, claim = item.metadata.annotations, state.node_claims.get(node.name)
-        mark = state.marks.get(node.name, 0) | blocked.get(node.name, 0)
-        if notes is not None:
-            mark |= HELD * (notes.do_not_disrupt == TRUE) | NO_SCALE_DOWN * (notes.scale_down_disabled == TRUE)
+        item, pool, claim = state.nodes[node.name], node.labels.get(POOL, ""), state.node_claims.get(node.name)
+        mark = state.marks.get(node.name, 0) | blocked.get(node.name, 0) | own_marks(item)
         if pool in never or (claim is not None and claim.get("Consolidatable", "False") != "True"):
+            mark |= HELD
+        if (state.now_s or 0) < state.held_until.get(node.name, 0):
             mark |= HELD
         if pool and is_said and node.labels.get(INITIALIZED) != TRUE:
             mark |= STARTING
@@ -159,36 +167,75 @@ def _disruption(state: State, nodes: Sequence[RunningNode], spot: Sequence[int])
     if not pools and not any(marks) and not spot:
         return None
     pool_of = np.array([index.get(node.labels.get(POOL, ""), UNMANAGED) for node in nodes], np.int64)
-    return Disruption(tuple(pools), pool_of, np.array(marks, np.int64), np.array(spot, np.int64))
+    arrays = (pool_of, np.array(marks, np.int64), np.array(spot, np.int64))
+    waits, at_times = any(p.consolidate_after_s > 0 for p in pools), any(b.window for p in pools for b in p.budgets)
+    quiet_s = np.array([quiet(state, node.name) for node in nodes]) if waits and state.now_s is not None else None
+    return Disruption(tuple(pools), *arrays, quiet_s, state.now_s if at_times else None)
+
+
+def own_marks(node: Node) -> int:
+    """Return what a node's own annotations say of it."""
+    notes = node.metadata.annotations
+    if notes is None:
+        return 0
+    return HELD * (notes.do_not_disrupt == TRUE) | NO_SCALE_DOWN * (notes.scale_down_disabled == TRUE)
+
+
+def quiet(state: State, name: str) -> int:
+    """Return for how many seconds no pod is known to have come to a node or gone; since it was made where nothing is known."""
+    assert state.now_s is not None
+    last = state.changed.get(name)
+    if last is None:
+        last = max(state.came.get(name, 0), unix_s(state.nodes[name].metadata.creation_timestamp) or 0)
+    return max(0, state.now_s - last)
 
 
 def _pool(state: State, name: str) -> Pool:
     if name not in state.pools:
         return Pool(name)
     given: DisruptionSpec = state.pools[name].spec.disruption
-    budgets, left_out = [], 0
-    for budget in given.budgets:
-        text = str(budget.nodes)
-        if budget.schedule is not None or not re.fullmatch(r"[0-9]{1,9}%?", text):
-            left_out += 1
-            continue
-        reasons = tuple(r for r in REASONS if r.capitalize() in budget.reasons) if budget.reasons else REASONS
-        if reasons:
-            budgets.append(Budget(int(text.removesuffix("%")), text.endswith("%"), reasons))
-    if left_out:
+    found = [_budget(state, budget) for budget in given.budgets]
+    budgets = tuple(budget for budget in found if budget is not None and budget.reasons)
+    if left_out := found.count(None):
         state.report.sentences.append(
             f"For information: Karpenter's rule is without {left_out} budgets of NodePool {name:.60} that hold at times only, "
             "or are no number."
         )
-    return Pool(name, tuple(budgets), given.consolidation_policy == WHEN_EMPTY)
+    after = given.consolidate_after or "0s"
+    policy = given.consolidation_policy
+    waits = NEVER if after == "Never" else duration_s(after) or 0
+    return Pool(name, budgets, policy == WHEN_EMPTY, policy == BALANCED, waits)
+
+
+def _budget(state: State, given: DisruptionBudget) -> Budget | None:
+    """Return a budget, None for one that is none, or that holds at times where nobody knows the time."""
+    text, window = str(given.nodes), None
+    if not re.fullmatch(r"[0-9]{1,9}%?", text):
+        return None
+    if given.schedule is not None:
+        try:
+            window = Window(given.schedule, duration_s(given.duration or "") or 0)
+        except InstanceError:
+            return None
+        if state.now_s is None:
+            return None
+    reasons = tuple(r for r in REASONS if r.capitalize() in given.reasons) if given.reasons else REASONS
+    return Budget(int(text.removesuffix("%")), text.endswith("%"), reasons, window)
 
 
 def _blocked(state: State) -> Iterator[str]:
     """Yield the nodes of pods of which a PodDisruptionBudget admits no eviction now, or that have more than one."""
     guards = Guards(state)
+    running: Counter[str] = Counter()
+    pending: Counter[str] = Counter()
+    for group in state.groups.values() if state.budgets else ():
+        for name in guards.of(group):
+            running[name] += sum(group.on.values())
+            pending[name] += group.pending
+    full = {name for name in running if not _at_once(state.budgets[name], running[name], pending[name])}
     for group in (g for g in state.groups.values() if g.on):
         found = guards.of(group)
-        if len(found) > 1 or any(state.budgets[name].status.disruptions_allowed == 0 for name in found):
+        if len(found) > 1 or not full.isdisjoint(found):
             yield from group.on
 
 

@@ -1,15 +1,19 @@
-"""Tiny clusters with stocks, running machines and limits on moves, and what the cheapest plan costs: by trying all."""
+"""Tiny clusters with stocks, running machines and limits on disruption, and what the cheapest plan costs: by trying all."""
+
+from dataclasses import replace
+from itertools import chain, combinations
 
 import numpy as np
 import pytest
 
-from schedgap.instances.provisioning import ProvisioningInstance, Running
+from schedgap.instances.provisioning import ONE_TASK, ProvisioningInstance, Running
 
 
-def _tiny(seed):
-    """At most 6 tasks of 3 classes, two or three types, some stock, up to three running machines, often few moves.
+def _tiny(seed, *, weighted=False):
+    """At most 6 tasks of 3 classes, two or three types, some stock, up to three running machines, often little disruption.
 
-    Every class fits type 0. In half of them the others are a family that class 2 may not run on, even where it does.
+    weighted : what tasks and machines count is drawn, too: halves, or far finer. Every class fits type 0. In half of them the
+    others are a family that class 2 may not run on, even where it does.
     """
     rng = np.random.default_rng(seed)
     num_types = int(rng.integers(2, 4))
@@ -27,6 +31,13 @@ def _tiny(seed):
         left -= content[e]
     used = np.bincount(types, minlength=num_types)
     stock = np.where(rng.random(num_types) < 0.5, used + rng.integers(0, 3, num_types), -1)
+    more, most = {}, int(rng.integers(0, 4)) * ONE_TASK
+    running = Running.from_contents([f"r{e}" for e in range(size)], types, content) if size else None
+    if weighted and size:
+        draw, fine = np.random.default_rng(seed), seed % 3 == 0
+        weight, cost = (draw.integers(0, 5, n) * ONE_TASK // 2 + fine * draw.integers(0, 3, n) for n in (3, size))
+        more, most = {"disruption": weight}, int(draw.integers(0, 9)) * ONE_TASK // 2 + fine
+        running = replace(running, node_disruption=cost)
     return ProvisioningInstance(
         name=f"tiny-{seed}",
         resources=("cpu", "gpu"),
@@ -38,20 +49,27 @@ def _tiny(seed):
         demand=demand,
         counts=counts,
         stock=None if rng.random() < 0.3 else stock,
-        running=Running.from_contents([f"r{e}" for e in range(size)], types, content) if size else None,
-        max_moves=int(rng.integers(0, 4)) if size and rng.random() < 0.8 else None,
+        running=running,
+        max_disruption=most if size and rng.random() < 0.8 else None,
+        **more,
     )
 
 
 def _cheapest(instance):
-    """Return the least cost of all plans, None if there is none: each task on each machine in turn."""
+    """Return the least cost of all plans, None if there is none: each task on each machine in turn.
+
+    Machines that run may be kept without tasks, so that they do not count as disruption.
+    """
     running = instance.running
     content = [] if running is None else running.contents(instance.num_classes).tolist()
     types = [] if running is None else running.machine_type.tolist()
     tasks = [(c, e) for e, row in enumerate(content) for c, n in enumerate(row) for _ in range(n)]
     placed = np.bincount([c for c, _ in tasks], minlength=instance.num_classes) if tasks else np.zeros(3, np.int64)
     tasks += [(c, None) for c in range(instance.num_classes) for _ in range(int(instance.counts[c] - placed[c]))]
-    most = len(tasks) if instance.max_moves is None else instance.max_moves
+    most = 10**18 if instance.max_disruption is None else instance.max_disruption
+    weight, cost = instance.weight.tolist(), [0] * len(types)
+    if running is not None and running.node_disruption is not None:
+        cost = running.node_disruption.tolist()
     stock = [10**6] * instance.num_types if instance.stock is None else [n if n >= 0 else 10**6 for n in instance.stock]
     best = [None]
 
@@ -59,7 +77,13 @@ def _cheapest(instance):
         if moved > most or (best[0] is not None and paid >= best[0]):
             return
         if t == len(tasks):
-            best[0] = paid
+            idle = [e for e in range(len(types)) if e not in {origin for _, origin, _ in machines}]
+            for stay in chain.from_iterable(combinations(idle, n) for n in range(len(idle) + 1)):
+                used = np.bincount([k for k, _, _ in machines] + [types[e] for e in stay], minlength=len(stock))
+                gone = sum(cost[e] for e in idle if e not in stay)
+                if moved + gone <= most and (used <= stock).all():
+                    total = paid + sum(int(instance.price[types[e]]) for e in stay)
+                    best[0] = total if best[0] is None else min(best[0], total)
             return
         c, home = tasks[t]
         needs = instance.demand[instance.type2family, c]
@@ -67,7 +91,8 @@ def _cheapest(instance):
         for m, (k, origin, rest) in enumerate(machines):
             if may_run[k] and (needs[k] <= rest).all():
                 away = home is not None and origin != home
-                place(t + 1, [*machines[:m], (k, origin, rest - needs[k]), *machines[m + 1 :]], moved + away, paid)
+                more = moved + away * weight[c]
+                place(t + 1, [*machines[:m], (k, origin, rest - needs[k]), *machines[m + 1 :]], more, paid)
         kept = {origin for _, origin, _ in machines}
         offers = [(k, e) for e, k in enumerate(types) if e not in kept] + [(k, None) for k in range(instance.num_types)]
         for k, origin in offers:
@@ -78,7 +103,7 @@ def _cheapest(instance):
             ):
                 away = home is not None and origin != home
                 fresh = (k, origin, instance.capacity[k] - needs[k])
-                place(t + 1, [*machines, fresh], moved + away, paid + int(instance.price[k]))
+                place(t + 1, [*machines, fresh], moved + away * weight[c], paid + int(instance.price[k]))
 
     place(0, [], 0, 0)
     return best[0]

@@ -3,16 +3,23 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.provisioning.consolidation.consolidation import ClusterMaster, consolidation, kinds_of
+from schedgap.formulations.provisioning.consolidation.consolidation import (
+    ClusterMaster,
+    _rounded_up,
+    consolidation,
+    kinds_of,
+)
 from schedgap.instances.provisioning import ProvisioningInstance, Running, verify
 from schedgap.instances.provisioning.pricing import NANO, Pricer
+from schedgap.instances.provisioning.running import ONE_TASK
 
 MICRO = 1_000_000
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(60))
-def test_bounds_and_plans_keep_to_the_cheapest_of_all(tiny, cheapest, seed):
-    instance = tiny(seed)
+def test_bounds_and_plans_keep_to_the_cheapest_of_all(tiny, cheapest, seed, weighted):
+    instance = tiny(seed, weighted=weighted)
     found, least = consolidation(instance, time_limit_s=5), cheapest(instance)
     if least is None:
         assert found.solution is None
@@ -38,7 +45,7 @@ def cluster(**changes):
         ),
         running=Running.from_contents(("a",), [0], [[1, 1]]),
         stock=[2, -1],
-        max_moves=1,
+        max_disruption=ONE_TASK,
     )
     return instance.replace(**changes)
 
@@ -71,9 +78,10 @@ def test_the_program_keeps_stocks_and_moves():
     assert ClusterMaster(kinds_of(cluster())).solve_integer(10.0) is None
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(30))
-def test_any_duals_prove_a_bound_below_the_cheapest_plan(tiny, cheapest, seed):
-    instance = tiny(seed)
+def test_any_duals_prove_a_bound_below_the_cheapest_plan(tiny, cheapest, seed, weighted):
+    instance = tiny(seed, weighted=weighted)
     least = cheapest(instance)
     if least is None:
         pytest.skip("no plan keeps to the limits")
@@ -88,8 +96,11 @@ def test_any_duals_prove_a_bound_below_the_cheapest_plan(tiny, cheapest, seed):
         stocks = rng.integers(0, dearest // 2, master.stock.size)
         given = np.zeros_like(most)
         given[:, : instance.num_classes] = values
-        given[most.shape[0] - len(kinds.members) :, instance.num_classes :] = values[twins] + stay
+        given[most.shape[0] - len(kinds.members) :, instance.num_classes :] = values[twins] + _rounded_up(
+            stay, kinds.weight[twins]
+        )
         worth = Pricer(expanded).price(given, np.zeros(kinds.limit.size, np.int64), counts=most).upper
+        worth = worth + _rounded_up(stay, kinds.node)
         assert master.proven(values, stay, stocks, worth) <= least
 
 

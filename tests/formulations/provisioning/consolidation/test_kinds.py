@@ -3,6 +3,7 @@ import pytest
 
 from schedgap.formulations.provisioning.consolidation.consolidation import kinds_of, plan_of
 from schedgap.instances.provisioning import NOT_ALLOWED, ProvisioningInstance, Running, moves, verify
+from schedgap.instances.provisioning.running import ONE_TASK
 
 SMALL, LARGE, ALIKE = 0, 1, 2
 
@@ -24,7 +25,7 @@ def cluster(**changes):
         [6, 3],
         running=running,
         stock=[3, -1],
-        max_moves=2,
+        max_disruption=2 * ONE_TASK,
     )
     return instance.replace(**changes)
 
@@ -36,11 +37,11 @@ def test_machines_of_equal_type_and_content_are_one_kind():
     assert kinds.before.tolist() == [[2, 0], [0, 0], [1, 1]]
     assert [members.tolist() for members in kinds.members] == [[0, 2], [3], [1]]
     # Six tasks are on machines, two may leave.
-    assert kinds.stay == 4
+    assert kinds.stay == 4 * ONE_TASK
 
 
-def test_without_a_limit_on_moves_there_are_types_only():
-    for instance in (cluster(max_moves=None), cluster(running=None, max_moves=None, stock=None)):
+def test_without_a_limit_on_disruption_there_are_types_only():
+    for instance in (cluster(max_disruption=None), cluster(running=None, max_disruption=None, stock=None)):
         kinds = kinds_of(instance)
         assert (kinds.machine_type.tolist(), kinds.members, kinds.stay) == ([0, 1], (), 0)
     assert kinds.limit.tolist() == [-1, -1]
@@ -69,7 +70,7 @@ def instance():
     return ProvisioningInstance(
         *("plans", ("cpu",), ("f",), ("small", "large"), [0, 0], [[4], [8]], [3, 5], [[[1], [2]]], [7, 2]),
         running=Running.from_contents(tuple("abc"), [0, 0, 0], [[2, 0], [1, 1], [2, 0]]),
-        max_moves=1,
+        max_disruption=ONE_TASK,
     )
 
 
@@ -94,7 +95,7 @@ def test_what_is_too_much_goes_but_never_what_stays(instance):
 
 
 def test_new_machines_that_are_alike_are_grouped(instance):
-    free = instance.replace(running=None, max_moves=None)
+    free = instance.replace(running=None, max_disruption=None)
     found = plan(free, (SMALL, 3, [2, 1]), (SMALL, 1, [1, 0]))
     assert verify(free, found) == 12
     assert found.num_machines == 4

@@ -65,8 +65,8 @@ def test_classes_that_differ_on_a_dropped_family_only_are_one():
 
 def test_what_runs_goes_and_stocks_stay():
     running = Running.from_contents(("a",), [0], [[1, 0]])
-    small = reduced(offer([[4, 4], [4, 4]], [4, 5], running=running, stock=[1, 9], max_moves=0)).instance
-    assert (small.running, small.stock.tolist(), small.max_moves) == (None, [1, 9], None)
+    small = reduced(offer([[4, 4], [4, 4]], [4, 5], running=running, stock=[1, 9], max_disruption=0)).instance
+    assert (small.running, small.stock.tolist(), small.max_disruption) == (None, [1, 9], None)
 
 
 def test_a_stock_stands_for_no_other_type_and_goes_where_another_is_as_good():

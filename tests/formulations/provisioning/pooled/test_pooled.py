@@ -55,7 +55,7 @@ def test_machines_that_run_do_not_disturb():
 
 def test_limits_leave_the_bound_as_it_is():
     running = Running.from_contents(("a", "b"), [0, 0], [[1], [1]])
-    instance = crowded(running=running, max_moves=0, stock=[9])
+    instance = crowded(running=running, max_disruption=0, stock=[9])
     assert bound_pooled(instance, time_limit_s=5.0).bound == 21
 
 

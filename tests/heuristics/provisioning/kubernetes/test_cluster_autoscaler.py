@@ -8,7 +8,7 @@ import pytest
 from schedgap.heuristics.provisioning.kubernetes.cluster_autoscaler import EXPANDERS, cluster_autoscaler
 from schedgap.instances.provisioning import verify
 from schedgap.instances.provisioning.moves import moves
-from schedgap.instances.provisioning.running import GOING, HELD, NO_SCALE_DOWN, Disruption
+from schedgap.instances.provisioning.running import GOING, HELD, NO_SCALE_DOWN, ONE_TASK, Disruption
 
 RESOURCES = ("cpu", "ram_mib")
 
@@ -67,7 +67,7 @@ def test_little_used_nodes_go_and_nothing_is_replaced(make):
     assert solution.keeps.tolist() == [1, 2]
     assert verify(instance, solution) == 18
     assert moves(instance, solution) == 3
-    kept = run(instance.replace(max_moves=2))
+    kept = run(instance.replace(max_disruption=2 * ONE_TASK))
     # Three moves are too many for a; c alone moves one, to a.
     assert kept.keeps.tolist() == [0, 1]
     assert moves(instance, kept) == 1
@@ -92,7 +92,7 @@ def test_solutions_verify(drawn, seed, expander):
     assert 0 < price <= verify(instance, run(instance, seed, expander=expander, scale_down=False))
     if instance.running is not None:
         limit = moves(instance, solution)
-        assert moves(instance, run(instance.replace(max_moves=limit), seed, expander=expander)) <= limit
+        assert moves(instance, run(instance.replace(max_disruption=limit * ONE_TASK), seed, expander=expander)) <= limit
 
 
 def loaded(make, capacity, content, **more):

@@ -13,6 +13,7 @@ from schedgap.heuristics.provisioning.kubernetes.karpenter import (
 )
 from schedgap.instances.provisioning import verify
 from schedgap.instances.provisioning.moves import moves
+from schedgap.instances.provisioning.running import ONE_TASK
 
 CPU = ("cpu",)
 
@@ -62,7 +63,7 @@ def test_no_more_moves_than_allowed(make):
     instance = make(types, [([1], 6)], nodes, resources=CPU)
     assert kept(instance) == (["node-a"], 5)
     for limit, names in ((2, ["node-a", "node-b"]), (0, ["node-a", "node-b", "node-c"])):
-        limited = instance.replace(max_moves=limit)
+        limited = instance.replace(max_disruption=limit * ONE_TASK)
         assert kept(limited)[0] == names
         assert moves(limited, karpenter_consolidation(limited).solution) <= limit
 
@@ -110,7 +111,7 @@ def test_never_dearer_than_placing_alone(drawn, seed, order):
     solution = karpenter_consolidation(instance, order=order).solution
     assert verify(instance, solution) <= verify(instance, karpenter(instance).solution)
     for limit in range(moves(instance, karpenter(instance).solution), moves(instance, solution)):
-        limited = instance.replace(max_moves=limit)
+        limited = instance.replace(max_disruption=limit * ONE_TASK)
         assert verify(limited, karpenter_consolidation(limited, order=order).solution) > 0
 
 

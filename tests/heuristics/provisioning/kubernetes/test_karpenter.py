@@ -64,7 +64,7 @@ def test_claims_with_the_fewest_tasks_come_first(make):
 def test_pending_tasks_go_to_running_machines_by_name(make):
     # 8 of 10 free on node-a, 10 on node-b: two pending of 4 go to node-a, the third to node-b.
     nodes = [("t", [1, 0]), ("t", [1, 1])]
-    instance = make({"t": (9, [10, 0, 0])}, [([2, 0, 0], 2), ([4, 0, 0], 4)], nodes, max_moves=0)
+    instance = make({"t": (9, [10, 0, 0])}, [([2, 0, 0], 2), ([4, 0, 0], 4)], nodes, max_disruption=0)
     solution = karpenter(instance).solution
     assert solution.keeps.tolist() == [0, 1]
     assert solution.machines(2)[1].tolist() == [[1, 2], [1, 2]]
@@ -91,8 +91,8 @@ def test_an_overfull_machine_keeps_what_fits(make):
     instance = make({"t": (3, [10, 0, 0])}, [([6, 0, 0], 2)], [("t", [2])])
     solution = karpenter(instance).solution
     assert (verify(instance, solution), moves(instance, solution)) == (6, 1)
-    refused = karpenter(instance.replace(max_moves=0))
-    assert refused.details["reason"] == "1 tasks moved from overfull machines, max_moves 0"
+    refused = karpenter(instance.replace(max_disruption=0))
+    assert refused.details["reason"] == "1 tasks moved from overfull machines, max_disruption 0"
 
 
 def test_pools_of_families_are_tried_in_file_order(two_families):

@@ -18,6 +18,7 @@ from schedgap.instances.provisioning.running import (
     Disruption,
     Pool,
 )
+from schedgap.instances.provisioning.windows import Window
 
 CPU = ("cpu",)
 
@@ -26,11 +27,13 @@ CPU = ("cpu",)
 def limited(make):
     """A maker of instances with pools: `nodes` are (type, counts), with the pool and the marks of each."""
 
-    def made(types, tasks, nodes, pools=(), pool=None, marks=None, spot=()):
+    def made(types, tasks, nodes, pools=(), pool=None, marks=None, spot=(), **more):
         instance = make(types, tasks, nodes, resources=CPU)
         size = len(nodes)
         pool, marks = ([0] * size if pool is None else pool), ([0] * size if marks is None else marks)
-        given = Disruption(pools or (Pool("default"),), np.array(pool), np.array(marks), np.array(spot, np.int64))
+        given = Disruption(
+            pools or (Pool("default"),), np.array(pool), np.array(marks), np.array(spot, np.int64), **more
+        )
         return instance.replace(running=replace(instance.running, disruption=given))
 
     return made
@@ -134,6 +137,41 @@ def test_budgets_count_started_nodes_less_what_goes_already(limited):
     assert limits.may_go(cluster, UNDERUTILIZED).tolist() == [1, 2, 3]
     assert limits.within(cluster, np.array([3, 2, 1]), UNDERUTILIZED).tolist() == [3]
     assert limits.may_go(cluster, EMPTY).tolist() == []
+
+
+def test_a_node_neither_goes_nor_takes_pods_for_a_while_after_one_came_or_went(limited):
+    """`consolidateAfter`: 60 s of it have passed for B alone. Its pod may go to C, for 60 s are over there, and not to A."""
+    types, tasks, nodes = {"m": (5, [4])}, [([1], 5)], [("m", [2]), ("m", [1]), ("m", [2])]
+    pools = (Pool("p", consolidate_after_s=60),)
+    assert kept(limited(types, tasks, nodes, pools, quiet_s=[59, 60, 60]), passes=1) == ("ac", 10)
+    # Nor may an empty one go.
+    emptied = [("m", [4]), ("m", [0])]
+    assert kept(limited(types, [([1], 4)], emptied, pools, quiet_s=[60, 59])) == ("ab", 10)
+    assert kept(limited(types, [([1], 4)], emptied, pools, quiet_s=[60, 60])) == ("a", 5)
+    # Only A has room for B's pod, which has settled: as if it was not there, there is none but a new machine.
+    full = [("m", [3]), ("m", [1]), ("m", [4])]
+    for quiet_s, cheap, names in ((59, 5, "abc"), (59, 4, "acnew"), (60, 4, "ac")):
+        instance = limited({"m": (5, [4]), "small": (cheap, [1])}, [([1], 8)], full, pools, quiet_s=[quiet_s, 60, 60])
+        assert kept(instance, passes=1)[0] == names
+    # Pending pods go there all the same.
+    waiting = limited(types, [([1], 4)], [("m", [3])], pools, quiet_s=[0])
+    assert kept(waiting) == ("a", 5)
+
+
+def test_machines_of_a_pool_that_never_consolidates_stay_and_take_pods(limited):
+    pools = (Pool("p"), Pool("never", consolidate_after_s=-1))
+    instance = limited({"m": (5, [4])}, [([1], 3)], [("m", [2]), ("m", [1])], pools, pool=[0, 1])
+    assert kept(instance) == ("b", 5)
+
+
+def test_a_budget_of_the_working_day_holds_by_the_time_of_the_instance(limited):
+    """1970-01-01 was a Thursday; from 9 to 17 o'clock nothing may go."""
+    pools = (Pool("p", (Budget(0, True, window=Window("0 9 * * 1-5", 8 * 3600)), Budget(100, True))),)
+    nodes = [("m", [2]), ("m", [1])]
+    for hour, names in ((8.9, "a"), (9, "ab"), (16.9, "ab"), (17, "a"), (9 + 48, "a")):
+        instance = limited({"m": (5, [4])}, [([1], 3)], nodes, pools, at_s=int(hour * 3600))
+        assert kept(instance)[0] == names
+    assert kept(limited({"m": (5, [4])}, [([1], 3)], nodes, pools))[0] == "a"
 
 
 def test_pools_take_turns_in_single_node(limited):

@@ -11,6 +11,7 @@ import numpy as np
 from schedgap.heuristics.provisioning.kubernetes.cluster_autoscaler import cluster_autoscaler
 from schedgap.heuristics.provisioning.kubernetes.karpenter import karpenter, karpenter_consolidation
 from schedgap.instances.provisioning import Provisioning, verify
+from schedgap.instances.provisioning.running import ONE_TASK
 
 RESOURCES = ("cpu", "ram_mib")
 GIB = 1024
@@ -106,7 +107,7 @@ def test_a_node_is_replaced_by_a_cheaper_one_though_every_pod_moves(make):
     assert consolidated(deleted) == (["c5.12xlarge"], 2_040_000)
     replaced = make(types, [(size, 70)], [("c5.12xlarge", [30]), ("c5.12xlarge", [40])], resources=RESOURCES)
     assert consolidated(replaced) == (["c5.12xlarge", "c5.9xlarge"], 3_570_000)
-    assert consolidated(replaced.replace(max_moves=29)) == (["c5.12xlarge"] * 2, 4_080_000)
+    assert consolidated(replaced.replace(max_disruption=29 * ONE_TASK)) == (["c5.12xlarge"] * 2, 4_080_000)
 
 
 def test_a_fee_for_each_node_makes_one_large_node_cheaper(make):

@@ -6,6 +6,7 @@ import pytest
 from schedgap.instances import InstanceError
 from schedgap.instances.provisioning import consolidation, kubernetes_like, read_instance, write_instance
 from schedgap.instances.provisioning.generators.kubernetes_like import FAMILIES
+from schedgap.instances.provisioning.running import ONE_TASK
 
 
 @pytest.mark.parametrize("make", [kubernetes_like, consolidation])
@@ -69,7 +70,7 @@ def test_a_cluster_after_the_rush_hours():
     load = content @ instance.demand[0]
     assert (load <= instance.capacity[running.machine_type]).all()
     assert {instance.type_names[k] for k in running.machine_type} <= {"c0.16", "m0.16", "r0.16"}
-    assert instance.max_moves is None
+    assert instance.max_disruption is None
     paid = instance.price[running.machine_type].sum() / 1e6
     assert instance.notes == (
         f"{running.size} machines run, {(content.sum(axis=1) == 0).sum()} of them empty, for {paid:.6f} $/h, with "
@@ -79,11 +80,11 @@ def test_a_cluster_after_the_rush_hours():
 
 def test_what_is_removed():
     """Nothing, or all but one pod of each deployment; the machines are the same, and where a pod stays it was."""
-    whole, part, last = (consolidation(600, kinds=30, removed=removed, max_moves=7) for removed in (0.0, 0.4, 1.0))
+    whole, part, last = (consolidation(600, kinds=30, removed=removed, max_disruption=7) for removed in (0.0, 0.4, 1.0))
     assert whole.num_tasks == 600
     assert (last.counts == 1).all()
     assert 0.2 * 600 < 600 - part.num_tasks < 0.6 * 600
-    assert part.max_moves == 7
+    assert part.max_disruption == 7 * ONE_TASK
     before, after = (instance.running.contents(30) for instance in (whole, part))
     assert np.array_equal(whole.running.machine_type, part.running.machine_type)
     assert (after <= before).all()
@@ -100,7 +101,7 @@ def test_what_is_removed():
         (consolidation, {"tasks": 39}, "tasks is 39 and kinds is 40"),
         (consolidation, {"types": 2}, "types is 2; give at least 3"),
         (consolidation, {"removed": -0.1}, "removed is -0.1; give a share"),
-        (consolidation, {"max_moves": -2}, "max_moves is -2; give -1 for any number, or 0 or more"),
+        (consolidation, {"max_disruption": -2}, "max_disruption is -2; give -1 for any number, or 0 or more"),
     ],
 )
 def test_parameters_out_of_range(make, parameters, message):

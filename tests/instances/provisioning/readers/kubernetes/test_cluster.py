@@ -11,7 +11,7 @@ from schedgap.instances.errors import InstanceError
 from schedgap.instances.provisioning import kubernetes, read_instance, verify, write_instance
 from schedgap.instances.provisioning.readers.catalogues import read_catalogue
 from schedgap.instances.provisioning.readers.kubernetes.at_most_one import exclusions
-from schedgap.instances.provisioning.readers.kubernetes.nodes import running_nodes, types_of_nodes
+from schedgap.instances.provisioning.readers.kubernetes.nodes import held_by_node, running_nodes, types_of_nodes
 from schedgap.instances.provisioning.readers.kubernetes.state import read_state
 
 MIB = 2**20
@@ -54,7 +54,8 @@ def test_what_is_left_of_nodes(tmp_path, sample, k8s):
     state = read_state([tmp_path / "c.json"])
     groups = list(state.groups.values())
     excluding = exclusions(state, groups, [group.key.parts.constraint for group in groups])
-    found = running_nodes(state, read_catalogue(tmp_path / "p.csv"), excluding, types_of_nodes(state))
+    given = state, read_catalogue(tmp_path / "p.csv"), excluding, types_of_nodes(state)
+    found = running_nodes(*given, held_by_node(state, excluding))
     left = {n.name: [n.left[r] for r in ("cpu", "ram_bytes", "pods")] for n in found}
     assert left == {
         "a": [3770, (15225512 - 64 * 1024) * 1024, 56_000],
