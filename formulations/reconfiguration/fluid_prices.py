@@ -9,21 +9,28 @@ contents, which machines of many small tasks make hopeless. Where tasks are smal
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
 from schedgap.formulations.provisioning.bounds import type_blocks
+from schedgap.formulations.provisioning.pooled.packing import reduced
+from schedgap.formulations.provisioning.pooled.program import Pooled
 from schedgap.formulations.provisioning.resource_bound import PRICE_SCALE, block_worths
 from schedgap.formulations.reconfiguration.contents import NANO
 from schedgap.formulations.reconfiguration.presence import Spells
 from schedgap.formulations.reconfiguration.spell_prices import Offer
 from schedgap.instances.arrays import IntArray
+from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.classes import with_classes
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 
 # Spells between two are priced, too, where prices of others prove less than this share of what their own would.
 NEAR = 1e-4
-# A task of the spell that is priced counts as so many of one that is not there.
+# Seconds for whole machines of a moment, and of all where no limit is given.
+MOMENT_S, WHOLE_S = 1.0, 60.0
+# The class that is there the most counts as so many tasks that are not there.
 PRESENT = 10_000
 
 
@@ -47,7 +54,7 @@ def fluid_prices(
         middle, is_near = (low + high) // 2, True
         for g in sorted({low, middle, high} - known):
             left_s = None if deadline is None else deadline - time.perf_counter()
-            counts = cut.presence[g] * PRESENT + 1
+            counts = cut.presence[g] * PRESENT // cut.presence[g].max() + 1
             worth = None if left_s is not None and left_s <= 0 else _worths(catalogue, counts, left_s)
             if worth is None:
                 return _best(pool, presence)
@@ -60,13 +67,42 @@ def fluid_prices(
     return _best(pool, presence)
 
 
+def whole_worths(
+    instance: ReconfigurationInstance, cut: Spells, worths: Sequence[int], deadline: float | None
+) -> list[int]:
+    """Return for each spell what whole machines cost that together hold those who are there at all of its plans, or `worths`.
+
+    The higher one counts, nano-dollars an hour times plans. All machines must be paid from their order on.
+    """
+    given, found = instance.catalogue, list(worths)
+    end = time.perf_counter() + WHOLE_S if deadline is None else deadline
+    known: dict[bytes, int] = {}
+    for g in np.argsort(-cut.presence.sum(axis=1), kind="stable").tolist():
+        left_s = end - time.perf_counter()
+        classes = np.flatnonzero(cut.least[g])
+        if left_s <= 0 or not classes.size:
+            continue
+        counts = cut.least[g][classes]
+        key = cut.least[g].tobytes()
+        if key not in known:
+            moment = with_classes(given, given.demand[:, classes], counts, workloads=(), throughput=None, stock=None)
+            rented = Pooled(reduced(moment).instance, by_type=False).solve(0.0, min(left_s, MOMENT_S), 1)
+            known[key] = rented.bound * NANO
+        found[g] = max(found[g], known[key] * int(cut.plans[g]))
+    return found
+
+
 def _best(pool: IntArray, presence: np.ndarray) -> IntArray:
     chosen: IntArray = pool[np.argmax(presence @ pool.T, axis=1)]
     return chosen
 
 
 def _worths(catalogue: ProvisioningInstance, counts: IntArray, left_s: float | None) -> IntArray | None:
-    instance = catalogue.replace(counts=counts)
+    try:
+        instance = catalogue.replace(counts=counts)
+    except InstanceError:
+        # Sums of demands would leave 62 bits.
+        return None
     worth = block_worths(instance, type_blocks(instance, blocking=False), time_limit_s=left_s)
     return None if worth is None else np.array([each * NANO // PRICE_SCALE for each in worth], np.int64)
 

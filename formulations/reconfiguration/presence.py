@@ -16,7 +16,8 @@ class Spells:
 
     most : (G, C), tasks of each class that must be present at some plan of the spell, at most. presence : (G, C), their
     number summed over its plans. late : (G, C), tasks whose jobs may have ended by the spell's last plan, or not.
-    first, until : (G,), the first plan of each spell, and the first one after it.
+    first, until : (G,), the first plan of each spell, and the first one after it. least : (G, C), tasks that are there at all of
+    its plans, of which there are `plans` (G,).
     """
 
     most: IntArray
@@ -24,6 +25,8 @@ class Spells:
     late: IntArray
     first: IntArray
     until: IntArray
+    least: IntArray
+    plans: IntArray
 
     @property
     def number(self) -> int:
@@ -88,4 +91,6 @@ def spells(instance: ReconfigurationInstance, number: int) -> Spells:
         np.maximum.reduceat(left[busy], starts),
         times[busy[starts]],
         times[busy[np.append(starts[1:], busy.size) - 1] + 1],
+        np.minimum.reduceat(present[busy], starts),
+        np.add.reduceat(plans[busy], starts),
     )

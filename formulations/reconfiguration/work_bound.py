@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from schedgap.formulations.reconfiguration.contents import boundable
-from schedgap.formulations.reconfiguration.fluid_prices import fluid_prices
+from schedgap.formulations.reconfiguration.fluid_prices import fluid_prices, whole_worths
 from schedgap.formulations.reconfiguration.presence import Spells, spells
 from schedgap.formulations.reconfiguration.spell_prices import SpellPricer, window_s
 from schedgap.formulations.reconfiguration.work_prices import micro_dollars, work_prices, work_s
@@ -39,7 +39,7 @@ NODE_LIMIT = 1_000_000
 FEW_NODES, MOST_FUTILE = 20_000, 3
 
 
-@method("bound-progress", version=2, family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
+@method("bound-progress", version=3, family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
 def bound_progress(
     instance: ReconfigurationInstance, *, time_limit_s: float | None = None, num_spells: int = 1000
 ) -> Outcome:
@@ -59,7 +59,7 @@ def bound_progress(
     return run.outcome(max(work.bound, bound), begun, details)
 
 
-@method("bound-presence", version=2, family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
+@method("bound-presence", version=3, family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
 def bound_presence(
     instance: ReconfigurationInstance, *, time_limit_s: float | None = None, num_spells: int = 1000
 ) -> Outcome:
@@ -81,8 +81,9 @@ class _Run:
         opens, closes = window_s(instance)
         self.window = instance.period_s + closes - opens
         self.iterations = self.nodes = 0
-        # Of each spell the prices of presence that the last bound counted.
+        # Of each spell the prices of presence that the last bound counted, and what they prove, micro-dollars.
         self.prices: list[IntArray] = []
+        self.proven = 0
 
     def bound(self, speed_price: IntArray) -> int:
         """Return the proven bound, micro-dollars, at these prices; spells after the deadline are worth nothing."""
@@ -91,7 +92,7 @@ class _Run:
         fluid = np.zeros_like(cut.presence)
         if number and not speed_price.any():
             fluid = fluid_prices(self.instance, pricer.offers, cut, self.deadline)
-        worth, futile, self.prices = 0, 0, []
+        worths, futile, self.prices = [], 0, []
         for g in range(number):
             known = sum(p * n for p, n in zip(fluid[g].tolist(), cut.presence[g].tolist(), strict=True))
             found, prices = known, fluid[g]
@@ -104,10 +105,14 @@ class _Run:
                     continue
                 futile = 0 if found > known else futile + 1
                 break
-            worth += found
+            worths.append(found)
             self.prices.append(prices)
+        self.proven = worth = sum(worths)
+        if number and not speed_price.any() and not self.instance.acquire_s.any():
+            worth = sum(whole_worths(self.instance, cut, worths, self.deadline))
         self.iterations += pricer.iterations
         self.nodes += pricer.nodes
+        self.proven = micro_dollars(self.proven * self.window)
         work = sum(int(p) * int(w) for p, w in zip(speed_price, work_s(self.instance), strict=True))
         return micro_dollars(worth * self.window + work)
 
@@ -139,5 +144,5 @@ class _Run:
             status=Status.NO_SOLUTION,
             solve_s=time.perf_counter() - begun,
             details={**details, "iterations": self.iterations, "nodes": self.nodes},
-            certificate=None if proof is None else {"bound": bound / DOLLAR, "proof": proof},
+            certificate=None if proof is None else {"bound": self.proven / DOLLAR, "proof": proof},
         )

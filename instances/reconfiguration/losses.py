@@ -49,20 +49,19 @@ def ran(instance: ReconfigurationInstance) -> str:
 
 def paid_hourly(instance: ReconfigurationInstance, schedule: ReconfigurationSchedule | None = None) -> FloatArray:
     """(H,) dollars paid in each hour of the window: by a schedule, or in truth."""
-    edges = hour_edges(_past(instance))
     if schedule is None:
         paid_s: FloatArray = _paid_of_nodes(instance).sum(axis=0)
         return paid_s
     leases = played(instance, schedule).leases
     price = instance.catalogue.price[schedule.machine_type]
-    rows = [_overlap(leases["paid_from"], leases["paid_until"], a, b) @ price for a, b in _pairs(edges)]
+    rows = [_overlap(leases["paid_from"], leases["paid_until"], a, b) @ price for a, b in _pairs(hour_edges(instance))]
     return np.array(rows, np.float64) / _SCALE
 
 
 def losses(instance: ReconfigurationInstance, proof: Mapping[str, Any]) -> Losses:
     """Return what was lost by hour and reason. proof : of `bound-presence`, as its certificate has it. O(H J + N H)."""
     past = _past(instance)
-    edges, worth = hour_edges(past), _Worth(instance, proof)
+    edges, worth = hour_edges(instance), _Worth(instance, proof)
     cost = _paid_of_nodes(instance)
     arrival, end, node = instance.arrival_s, instance.arrival_s + instance.work_s, past.job_node
     hours = edges.size - 1
@@ -90,9 +89,10 @@ def losses(instance: ReconfigurationInstance, proof: Mapping[str, Any]) -> Losse
 _SCALE = HOUR_S * DOLLAR
 
 
-def hour_edges(past: Past) -> IntArray:
+def hour_edges(instance: ReconfigurationInstance) -> IntArray:
     """(H + 1,) seconds at which the hours of the window begin, and its end."""
-    return np.append(np.arange(0, max(past.end_s, 1), HOUR_S), past.end_s)
+    _, end_s = span(instance)
+    return np.append(np.arange(0, max(end_s, 1), HOUR_S), end_s)
 
 
 def _past(instance: ReconfigurationInstance) -> Past:
@@ -113,7 +113,7 @@ def _paid_of_nodes(instance: ReconfigurationInstance) -> FloatArray:
     """(N, H) dollars paid for each node in each hour."""
     past = _past(instance)
     price = instance.catalogue.price[past.machine_type]
-    columns = [_overlap(past.from_s, past.until_s, a, b) * price for a, b in _pairs(hour_edges(past))]
+    columns = [_overlap(past.from_s, past.until_s, a, b) * price for a, b in _pairs(hour_edges(instance))]
     return np.stack(columns, axis=1) / _SCALE
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from schedgap.formulations.provisioning.column_generation.relaxation import group_weights
 from schedgap.formulations.provisioning.column_generation.resource_prices import ResourceRelaxation
 from schedgap.formulations.reconfiguration.hindsight.play import Known, Play, Style
-from schedgap.formulations.reconfiguration.presence import must_plans
+from schedgap.formulations.reconfiguration.presence import late_plans, must_plans
 from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.method import Found, Outcome, Status, method, untold
 from schedgap.instances.provisioning.classes import with_classes
@@ -41,7 +41,7 @@ def plannable(instance: ReconfigurationInstance) -> str | None:
         )
     if (instance.num_tasks > 1).any():
         return "some jobs have more than one task, which hindsight does not plan for; use lookahead"
-    return None
+    return late_plans(instance)
 
 
 @method("hindsight", family=FAMILY, supports=plannable, handles=(RUNNING, PER_MACHINE))

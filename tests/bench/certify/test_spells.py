@@ -118,7 +118,10 @@ def test_machines_that_are_paid_late_are_refused(checked):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_method_s_own_certificates_hold(tmp_path, seed):
-    """Of jobs like a trace's on machines that are paid from their order on; a price more, and they do not."""
+    """Of jobs like a trace's on machines that are paid from their order on; a price more, and they do not.
+
+    Whole machines, which no prices tell of, may prove more.
+    """
     made = alibaba_like(jobs=20, seed=seed)
     instance = made.replace(acquire_s=np.zeros_like(made.acquire_s))
     outcome = bound_presence(instance, num_spells=5)
@@ -135,7 +138,8 @@ def test_the_method_s_own_certificates_hold(tmp_path, seed):
         return check_file(tmp_path / "i.json", read_certificate(tmp_path / "c.json"))[1]
 
     found = check()
-    assert (found.reason, found.bound) == (None, outcome.bound)
+    assert found.reason is None
+    assert 0 < found.bound <= outcome.bound
     spell = max(given["proof"]["spells"], key=lambda each: sum(each["prices"]))
     spell["prices"] = [2 * price for price in spell["prices"]]
     assert check().reason.endswith("is worth more than the machine.")

@@ -60,10 +60,10 @@ def found():
 
 
 def test_paid_floor_and_plan(found):
-    """$0.60 an hour were paid; the floor is a small machine for three hours; a plan pays its 60 s of setup, too."""
+    """$0.60 an hour were paid; the floor is a small machine for three hours. A plan pays 60 s of setup and a period."""
     assert (found.paid, found.floor) == (1_800_000, 300_000)
-    assert found.plan.price == verify(found.instance, found.solution) == 301_667
-    assert found.gap == pytest.approx(1_667 / 301_667)
+    assert found.plan.price == verify(found.instance, found.solution) == 308_334
+    assert found.gap == pytest.approx(8_334 / 308_334)
     assert (found.begins.isoformat(), found.seconds) == ("2025-11-24T16:00:00+00:00", 10_800)
     assert found.a_month(found.paid) == pytest.approx(0.6 * 730)
     assert {rival.method for rival in found.rivals} == {
@@ -80,7 +80,7 @@ def test_paid_floor_and_plan(found):
 def test_where_it_went(found):
     """Each pod would fit on a small machine, for $0.20 less; and both on one, for another $0.10."""
     lost = {reason: float(each.sum()) for reason, each in found.losses.lost.items() if each.any()}
-    assert lost == pytest.approx({"a cheaper type holds the same pods": 1.2, "room left free": 0.3})
+    assert lost == pytest.approx({"a cheaper type holds the same pods": 1.2, "room left free": 0.3}, rel=1e-3)
     assert [hour.reason for hour in found.dear_hours()] == ["a cheaper type holds the same pods"] * 3
 
 
@@ -91,7 +91,7 @@ def test_text_fits_a_terminal(found, monkeypatch):
         "three hours: 0.1 days from 2025-11-24 16:00 UTC, 2 pods on 2 nodes",
         "paid            1.80 $, 438 $ a month",
         "floor (proven)  0.30 $, 73 $ a month",
-        f"best plan       0.30 $, 73 $ a month, {found.plan.method}, gap 0.55%",
+        f"best plan       0.31 $, 75 $ a month, {found.plan.method}, gap 2.70%",
         "saves at most   1.50 $, 365 $ a month, proven",
     ]
     assert all(len(line) <= 80 for line in lines)
@@ -102,7 +102,7 @@ def test_json_and_picture(found):
     content = json.loads(json.dumps(found.to_json(), allow_nan=False))
     assert content["paid"] == {"price": 1.8, "a_month": 438.0, "above_floor": pytest.approx(5)}
     assert content["hourly"]["tasks"] == [2, 2, 2]
-    assert sum(content["hourly"]["floor"]) == pytest.approx(0.3)
+    assert sum(content["hourly"]["floor"]) == pytest.approx(0.3, rel=1e-3)
     assert ElementTree.fromstring(over_svg(found)).tag.endswith("svg")
 
 
@@ -113,13 +113,12 @@ def test_without_a_past_there_is_a_floor_and_a_plan():
     assert ElementTree.fromstring(over_svg(found)).tag.endswith("svg")
 
 
-def test_what_fails_is_told(monkeypatch):
-    """A run over its memory limit leaves nothing; the others stand."""
+def test_what_fails_is_told():
+    """What a run over its memory limit had found before it was killed stands."""
     found = floor_over(week(), family="reconfiguration", time_limit_s=60, memory_mib=1)
-    assert found.problems
-    assert found.plan.price is None
-    assert all(rival.why for rival in found.rivals)
-    assert "-" in over_lines(found)[2]
+    assert {problem.partition(":")[0] for problem in found.problems} >= {"eva", "lookahead"}
+    assert all((rival.price is None) == bool(rival.why) for rival in found.rivals)
+    assert any(line.startswith("eva: memory: ") for line in over_lines(found))
 
 
 def test_a_family_without_a_past(monkeypatch):
