@@ -163,7 +163,8 @@ def _lines(found: Floor) -> list[str]:
     limit = "" if chosen.max_disruption is None else f" of at most {_limit(found, chosen)}"
     moved = "" if chosen.moves is None else f", {chosen.moves}{limit} tasks move"
     if chosen.moves is not None and not found.counts_moves:
-        moved = f", {chosen.moves} task{'s move' if chosen.moves != 1 else ' moves'}, disruption {_tasks(found, chosen.disruption)}{limit}"
+        what = "task moves" if chosen.moves == 1 else "tasks move"
+        moved = f", {chosen.moves} {what}, disruption {_tasks(found, chosen.disruption)}{limit}"
     lines = [
         _title(found),
         *_now(found),
