@@ -108,12 +108,14 @@ def _module(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     return module
 
 
-# Tests import it when they are collected.
-sys.modules["outside"] = _module(Path(__file__).with_name("outside.py"))
+# Tests import them when they are collected.
+for helper in ("outside", "weeks"):
+    _module(Path(__file__).with_name(f"{helper}.py"))
 
 
 @pytest.fixture(scope="session")

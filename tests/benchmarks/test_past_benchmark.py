@@ -8,9 +8,10 @@ import os
 import resource
 
 import pytest
+from weeks import write_prometheus, write_snapshots
 
 from schedgap.instances.reconfiguration import kubernetes
-from schedgap.instances.reconfiguration.weeks import simulate, write_prices, write_prometheus, write_snapshots
+from schedgap.instances.reconfiguration.weeks import simulate, write_prices
 
 NODES, DAYS = int(os.environ.get("PAST_NODES", "50")), float(os.environ.get("PAST_DAYS", "1"))
 

@@ -9,16 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from weeks import write_audit_log, write_prometheus, write_snapshots
 
 from schedgap.instances.reconfiguration import cluster_week, read_instance
 from schedgap.instances.reconfiguration.past.prometheus import NEEDED
-from schedgap.instances.reconfiguration.weeks import (
-    simulate,
-    write_audit_log,
-    write_prices,
-    write_prometheus,
-    write_snapshots,
-)
+from schedgap.instances.reconfiguration.weeks import simulate, write_prices
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "over-time.md").read_text()
 CRON = re.search(r"^\*/5 \* \* \* \* (.*)$", PAGE, re.MULTILINE).group(1).replace(r"\%", "%")

@@ -1,15 +1,9 @@
-"""Clusters' pasts, invented: a week of rollouts, of a daily wave, or of batches at night, in all forms that are read."""
+"""Clusters' pasts, invented: a week of rollouts, of a daily wave, or of batches at night, read as a user's."""
 
+from schedgap.instances.reconfiguration.weeks.documents import write_prices
 from schedgap.instances.reconfiguration.weeks.generate import cluster_week, seen
 from schedgap.instances.reconfiguration.weeks.lives import Week
 from schedgap.instances.reconfiguration.weeks.simulation import KINDS, simulate
-from schedgap.instances.reconfiguration.weeks.written import (
-    write_audit_log,
-    write_event_log,
-    write_prices,
-    write_prometheus,
-    write_snapshots,
-)
 
 __all__ = [
     "KINDS",
@@ -17,9 +11,5 @@ __all__ = [
     "cluster_week",
     "seen",
     "simulate",
-    "write_audit_log",
-    "write_event_log",
     "write_prices",
-    "write_prometheus",
-    "write_snapshots",
 ]

@@ -9,9 +9,7 @@ from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Pod
 from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife
 from schedgap.instances.reconfiguration.past.instance import instance_of
-from schedgap.instances.reconfiguration.weeks.lives import Week
-from schedgap.instances.reconfiguration.weeks.simulation import simulate
-from schedgap.instances.reconfiguration.weeks.written import (
+from schedgap.instances.reconfiguration.weeks.documents import (
     ENCODER,
     RUNNING,
     SUCCEEDED,
@@ -20,6 +18,8 @@ from schedgap.instances.reconfiguration.weeks.written import (
     stamp,
     write_prices,
 )
+from schedgap.instances.reconfiguration.weeks.lives import Week
+from schedgap.instances.reconfiguration.weeks.simulation import simulate
 
 
 def cluster_week(

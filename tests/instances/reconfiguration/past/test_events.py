@@ -4,13 +4,14 @@ import gzip
 import json
 
 import pytest
+from weeks import write_audit_log, write_event_log, write_prometheus
 
 from schedgap.instances import InstanceError
 from schedgap.instances.provisioning.readers.kubernetes.objects import Node, Pod, decode
 from schedgap.instances.reconfiguration.past.events import read_logs
 from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife
 from schedgap.instances.reconfiguration.past.prometheus import read_prometheus
-from schedgap.instances.reconfiguration.weeks import simulate, write_audit_log, write_event_log, write_prometheus
+from schedgap.instances.reconfiguration.weeks import simulate
 
 BEGIN = 1_772_323_200
 

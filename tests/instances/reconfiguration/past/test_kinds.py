@@ -1,18 +1,11 @@
 """The importer tells what files are by what they hold; all forms of one invented week are one past."""
 
 import pytest
+from weeks import write_audit_log, write_event_log, write_prometheus, write_snapshots
 
 from schedgap.instances import InstanceError
 from schedgap.instances.reconfiguration import cluster_week, kubernetes
-from schedgap.instances.reconfiguration.weeks import (
-    KINDS,
-    simulate,
-    write_audit_log,
-    write_event_log,
-    write_prices,
-    write_prometheus,
-    write_snapshots,
-)
+from schedgap.instances.reconfiguration.weeks import KINDS, simulate, write_prices
 
 
 @pytest.fixture(scope="module", params=KINDS)

@@ -1,19 +1,13 @@
 """The generator `cluster-week`: what was paid is above what was needed, and all forms of a past are one instance."""
 
 import pytest
+from weeks import write_audit_log, write_prometheus
 
 from schedgap.instances.reconfiguration import cluster_week
 from schedgap.instances.reconfiguration.past.events import read_logs
 from schedgap.instances.reconfiguration.past.instance import instance_of
 from schedgap.instances.reconfiguration.past.prometheus import read_prometheus
-from schedgap.instances.reconfiguration.weeks import (
-    KINDS,
-    seen,
-    simulate,
-    write_audit_log,
-    write_prices,
-    write_prometheus,
-)
+from schedgap.instances.reconfiguration.weeks import KINDS, seen, simulate, write_prices
 
 
 @pytest.mark.parametrize("kind", KINDS)

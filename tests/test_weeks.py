@@ -4,16 +4,10 @@ import gzip
 import json
 
 import pytest
+from weeks import write_audit_log, write_event_log, write_prometheus, write_snapshots
 
 from schedgap.instances.reconfiguration.past.prometheus import read_prometheus
-from schedgap.instances.reconfiguration.weeks import (
-    simulate,
-    write_audit_log,
-    write_event_log,
-    write_prices,
-    write_prometheus,
-    write_snapshots,
-)
+from schedgap.instances.reconfiguration.weeks import simulate, write_prices
 
 
 @pytest.fixture(scope="module")
