@@ -19,6 +19,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "over-time.md").read_text
 CRON = re.search(r"^\*/5 \* \* \* \* (.*)$", PAGE, re.MULTILINE).group(1).replace(r"\%", "%")
 QUERIES = re.search(r"```sh\n(.*?)```", PAGE, re.DOTALL).group(1)
 IMPORTS = re.findall(r"^\$ schedgap (import .*)$", PAGE, re.MULTILINE)
+FLOORS = re.findall(r"^\$ schedgap (floor .*)$", PAGE, re.MULTILINE)
 PROGRAM = [sys.executable, "-c", "from schedgap.bench.cli.app import main; main()"]
 WEEK = ("steady", 6, 40, 0.07, 600)
 CURL = """#!/bin/sh
@@ -72,6 +73,18 @@ def test_the_lines_run(folder, line):
         assert made.work_s.sum() <= read.work_s.sum() <= 1.2 * made.work_s.sum()
     else:
         assert (read.digest, read.past.start) == (made.digest, made.past.start)
+
+
+@pytest.mark.parametrize("line", FLOORS)
+def test_the_month_s_answer(folder, line):
+    """Paid, floor and plan, in this order of size, and the hours add up."""
+    done = subprocess.run(
+        [*PROGRAM, *shlex.split(line), "--time", "20", "--json"], capture_output=True, text=True, cwd=folder
+    )
+    assert done.returncode == 0, (line, done.stderr)
+    said = json.loads(done.stdout)
+    assert 0 < said["floor"]["price"] <= said["plan"]["price"] <= said["paid"]["price"]
+    assert sum(said["lost"].values()) == pytest.approx(said["paid"]["price"] - sum(said["hourly"]["floor"]))
 
 
 def test_all_queries_are_asked(folder):
