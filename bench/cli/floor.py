@@ -80,7 +80,9 @@ def floor(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a running cluster pays above the least that anybody could, with a plan; with --over, what it cost over days.
+    """Say what a running cluster pays above the least that anybody could, with a plan.
+
+    With --over: what a cluster cost over days, and what it could have.
 
     Exit codes: 0 there is a plan, 2 wrong input, 3 a run failed, 4 no plan was found, 5 there is none: what is asked for
     cannot be had.

@@ -220,8 +220,7 @@ def find_player(family: str) -> tuple[type[Player], type[Any]]:
     if hasattr(own, "Player") and hasattr(own, "Observation"):
         return own.Player, own.Observation
     try:
-        player = importlib.import_module(f"{name}.player").Player
-        observation = importlib.import_module(f"{name}.observation").Observation
+        module = importlib.import_module(f"{name}.player")
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith(name):
             raise
@@ -229,7 +228,7 @@ def find_player(family: str) -> tuple[type[Player], type[Any]]:
             f"in family {family} nothing is decided over time, so it has no policies; give the program as a method, by "
             "--program, or another family."
         ) from None
-    return player, observation
+    return module.Player, module.Observation
 
 
 def play_program(program: Program, family: str, instance: Any, terms: Terms) -> Outcome:

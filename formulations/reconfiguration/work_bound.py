@@ -36,7 +36,7 @@ FEW_SPELLS = 100
 NODE_LIMIT = 1_000_000
 # Nodes of the search for contents until it proves more than prices of resources do. After so many spells in which it does not,
 # it is not tried on further ones.
-FEW_NODES, MOST_FUTILE = 20_000, 3
+FEW_NODES, MOST_FUTILE, ENDED = 20_000, 3, 0.999
 
 
 @method("bound-progress", version=3, family=FAMILY, supports=boundable, bounds=True, handles=(STOCK, RUNNING))
@@ -99,11 +99,13 @@ class _Run:
             while futile < MOST_FUTILE and not pricer.is_late():
                 if (better := pricer.worth(cut.most[g], cut.presence[g], cut.late[g])) > found:
                     found, prices = better, pricer.proven
-                if found > known and pricer.node_limit < NODE_LIMIT:
+                # A search that ends proves nearly as much as resources do, or more.
+                has_ended = better >= known * ENDED
+                if has_ended and pricer.node_limit < NODE_LIMIT:
                     # Contents can be searched: thoroughly from here on.
                     pricer.node_limit = NODE_LIMIT
                     continue
-                futile = 0 if found > known else futile + 1
+                futile = 0 if has_ended else futile + 1
                 break
             worths.append(found)
             self.prices.append(prices)

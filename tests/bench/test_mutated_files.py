@@ -56,6 +56,20 @@ NODE["status"] = {"capacity": {"cpu": "4", "memory": "8Gi"}, "allocatable": {"cp
 POD = {"kind": "Pod", "metadata": {"name": "p", "namespace": "d"}, "status": {"phase": "Running"}}
 POD["spec"] = {"nodeName": "n", "containers": [{"name": "c", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}]}
 CLUSTER = json.dumps({"kind": "List", "items": [NODE, POD]})
+AUDIT = "".join(
+    json.dumps(
+        {"kind": "Event", "apiVersion": "audit.k8s.io/v1", "stage": "ResponseComplete", "verb": verb}
+        | {"stageTimestamp": f"2026-01-01T0{hour}:00:00.000000Z", "responseStatus": {"code": 201}}
+        | {"objectRef": {"resource": what, "name": each["metadata"]["name"], "namespace": "d"}, "responseObject": each}
+    )
+    + "\n"
+    for hour, verb, what, each in (
+        (0, "create", "nodes", NODE),
+        (1, "create", "pods", POD),
+        (3, "delete", "pods", POD),
+        (4, "delete", "nodes", NODE),
+    )
+)
 ON_NODES = "name,count,cpu,memory_gib,gpus,models,node,gang,movable\na,1,4,8,0.5,,n-0,,no\nb,2,4,8,1,T4,,g,\n"
 
 
@@ -87,6 +101,7 @@ IMPORTS: dict[str, str | bytes] = {
     "harvest/spot-traces": SPOT,
     "reconfiguration/openb": PODS,
     "reconfiguration/eva-csv": EVA,
+    "reconfiguration/kubernetes": AUDIT,
     "reconfiguration/slurm": SACCT,
     "waiting/swf": SWF,
     "waiting/lsf-csv": LSF,
@@ -95,6 +110,7 @@ IMPORTS: dict[str, str | bytes] = {
 GIVEN = {
     "provisioning/kubernetes": {"catalogue": "prices.json"},
     "harvest/spot-traces": {"history_h": 1.0},
+    "reconfiguration/kubernetes": {"catalogue": "prices.json"},
     "reconfiguration/slurm": {"machines": "machines.csv"},
 }
 LEAF = {"scale": 1, "prices": [1_000_000, 0, 0]}

@@ -145,5 +145,5 @@ def test_small_instances_are_of_every_kind():
     names = {instance.name for instance in small_instances("provisioning")}
     assert {"table3", "table7-12-vcpu-s1", "table7-200-physical-s0-shrunk"} <= names
     digests = {instance.digest for instance in small_instances("provisioning")}
-    assert len(digests) == len(small_instances("provisioning")) == 16
+    assert len(digests) == len(small_instances("provisioning")) == 17
     assert sum(instance.throughput is not None for instance in default_instances("provisioning")) == 1

@@ -16,6 +16,7 @@ FOLDERS = {"azure-v1": "flav_map.txt", "openb-constraints": "openb_node_list_all
 NEEDED = {
     "provisioning/kubernetes": "catalogue",
     "provisioning/csv": "tasks",
+    "reconfiguration/kubernetes": "catalogue",
     "reconfiguration/slurm": "machines",
     "placement/openb": "nodes",
 }

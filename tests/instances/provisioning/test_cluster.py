@@ -9,13 +9,14 @@ from schedgap.instances.provisioning.cluster import (
     folded,
     machines_now,
     machines_of,
-    most_moves,
+    most_disruption,
     moved,
     pending,
     plan_remarks,
     price_now,
-    with_moves,
+    with_disruption,
 )
+from schedgap.instances.provisioning.running import ONE_TASK
 
 X_SMALL, X_LARGE, Y_SMALL = 0, 1, 2
 
@@ -69,12 +70,13 @@ def test_more_than_a_machine_usually_takes_is_said_with_numbers(two_families, so
     assert said.startswith("up to 2 tasks on each of 2 x-large, of which one usually takes 1 ")
 
 
-def test_limits_on_moves(instance, two_families):
-    assert most_moves(with_moves(instance, 2)) == 2
-    assert most_moves(with_moves(with_moves(instance, 2), None)) is None
-    assert most_moves(with_moves(two_families, None)) is None
+def test_limits_on_disruption(instance, two_families):
+    limited = with_disruption(instance, 2 * ONE_TASK)
+    assert most_disruption(limited) == 2 * ONE_TASK
+    assert most_disruption(with_disruption(limited, None)) is None
+    assert most_disruption(with_disruption(two_families, None)) is None
     with pytest.raises(InstanceError, match="no machine runs"):
-        with_moves(two_families, 0)
+        with_disruption(two_families, 0)
 
 
 def test_types_that_differ_by_node_are_one(instance):
