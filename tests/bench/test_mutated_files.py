@@ -56,19 +56,24 @@ NODE["status"] = {"capacity": {"cpu": "4", "memory": "8Gi"}, "allocatable": {"cp
 POD = {"kind": "Pod", "metadata": {"name": "p", "namespace": "d"}, "status": {"phase": "Running"}}
 POD["spec"] = {"nodeName": "n", "containers": [{"name": "c", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}]}
 CLUSTER = json.dumps({"kind": "List", "items": [NODE, POD]})
-AUDIT = "".join(
-    json.dumps(
-        {"kind": "Event", "apiVersion": "audit.k8s.io/v1", "stage": "ResponseComplete", "verb": verb}
-        | {"stageTimestamp": f"2026-01-01T0{hour}:00:00.000000Z", "responseStatus": {"code": 201}}
-        | {"objectRef": {"resource": what, "name": each["metadata"]["name"], "namespace": "d"}, "responseObject": each}
-    )
-    + "\n"
-    for hour, verb, what, each in (
-        (0, "create", "nodes", NODE),
-        (1, "create", "pods", POD),
-        (3, "delete", "pods", POD),
-        (4, "delete", "nodes", NODE),
-    )
+STARTED = POD | {"status": {"phase": "Running", "startTime": "2026-01-01T01:00:00Z"}}
+AUDIT = json.dumps(
+    {
+        "kind": "EventList",
+        "apiVersion": "audit.k8s.io/v1",
+        "items": [
+            {"kind": "Event", "apiVersion": "audit.k8s.io/v1", "stage": "ResponseComplete", "verb": verb}
+            | {"stageTimestamp": f"2026-01-01T0{hour}:00:00.000000Z", "responseStatus": {"code": 201}}
+            | {"objectRef": {"resource": what, "name": each["metadata"]["name"], "namespace": "d"}}
+            | {"responseObject": each}
+            for hour, verb, what, each in (
+                (0, "create", "nodes", NODE),
+                (1, "create", "pods", STARTED),
+                (3, "delete", "pods", STARTED),
+                (4, "delete", "nodes", NODE),
+            )
+        ],
+    }
 )
 ON_NODES = "name,count,cpu,memory_gib,gpus,models,node,gang,movable\na,1,4,8,0.5,,n-0,,no\nb,2,4,8,1,T4,,g,\n"
 

@@ -24,6 +24,7 @@ from schedgap.instances.provisioning.generators.clusters.machines import (
     DAEMON_STAYS,
     HOST,
     KIB_GIB,
+    NOW,
     ZONE,
     Daemon,
     Json,
@@ -398,7 +399,7 @@ def cluster_of_kind(
     with TemporaryDirectory() as folder:
         _write(kind, Path(folder), nodes, seed, labelled=True, weighted=weighted)
         paths = [Path(folder) / part for part in PARTS]
-        instance = kubernetes(*paths, catalogue=str(Path(folder) / PRICES))
+        instance = kubernetes(*paths, catalogue=str(Path(folder) / PRICES), now=NOW)
     most, more = None, "-weighted" if weighted else ""
     if max_disruption >= 0:
         most, more = max_disruption * ONE_TASK, f"{more}-d{max_disruption}"

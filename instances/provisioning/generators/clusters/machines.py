@@ -16,6 +16,8 @@ Json: TypeAlias = dict[str, Any]
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 CREATED = "2026-03-02T07:14:09Z"
+# When a cluster is looked at: nothing has come or gone for a while.
+NOW = "2026-03-02T08:14:09Z"
 # What the API server adds to every pod, and the controller to those of a DaemonSet.
 NOT_READY, UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 STAYS = [
