@@ -39,7 +39,7 @@ from schedgap.instances.reconfiguration.delays import PHASES
 from schedgap.instances.reconfiguration.model import Past, ReconfigurationInstance
 from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife, numbered
 from schedgap.instances.reconfiguration.past.upkeep import upkeep_of
-from schedgap.instances.units import DOLLAR
+from schedgap.instances.units import DOLLAR, HOUR_S
 
 if TYPE_CHECKING:
     from msgspec import Struct
@@ -103,7 +103,7 @@ def instance_of(
         upkeep=upkeep,
         past=past,
         notes=(
-            _taken(history, stays, past, whole.price),
+            *_taken(history, stays, past, whole),
             *grid.left_out(pods, groups, state),
             *history.sentences,
             boot_note,
@@ -416,12 +416,27 @@ def _boots(
     return lambda kind: usual.get(kind, int(median(every))), f"{note}others {int(median(every))} s."
 
 
-def _taken(history: History, stays: _Stays, past: Past, price: IntArray) -> str:
+def _daemons(whole: ProvisioningInstance, past: Past) -> Iterator[str]:
+    """Say what the pods that come with nodes took of what was paid: their share of what a node has least of beside them."""
+    running = whole.running
+    assert running is not None
+    if running.reserved is None:
+        return
+    sizes = whole.capacity[running.machine_type] if running.whole is None else running.whole
+    share = (running.reserved / np.maximum(sizes, 1)).max(axis=1).clip(0, 1)
+    paid = whole.price[past.machine_type] * (past.until_s - past.from_s) / (HOUR_S * DOLLAR)
+    if paid.any():
+        lost = float(share @ paid)
+        yield f"DaemonSets and static pods took {lost:,.2f} $ of what was paid, {lost / paid.sum():.1%}: larger nodes need fewer."
+
+
+def _taken(history: History, stays: _Stays, past: Past, whole: ProvisioningInstance) -> Iterator[str]:
     first, last = (
         datetime.fromtimestamp(s, UTC).strftime("%Y-%m-%d %H:%M:%S") for s in (history.start_s, history.end_s)
     )
     looks = f" in {len(history.looks)} looks" if history.looks else ""
-    return (
+    yield (
         f"Taken: {stays.size} pods that ran on {len(past.names)} nodes from {first} to {last} UTC{looks}; the nodes cost "
-        f"{past.paid_micro(price) / DOLLAR:g} $."
+        f"{past.paid_micro(whole.price) / DOLLAR:g} $."
     )
+    yield from _daemons(whole, past)

@@ -112,6 +112,8 @@ def test_what_comes_with_nodes_is_no_job(past):
     assert instance.num_jobs == 1
     assert instance.catalogue.capacity[:, 0].tolist() == [2000, 6000]
     assert instance.past.paid_micro(instance.catalogue.price) == 7_200_000
+    (took,) = [note for note in instance.notes if note.startswith("DaemonSets and static pods took ")]
+    assert took.startswith("DaemonSets and static pods took 3.60 $ of what was paid, 50.0%: ")
 
 
 def test_a_node_that_nothing_came_to_does_not_tell_that_daemons_are_missing(past):
