@@ -8,13 +8,13 @@ no less than prices times tasks times plans, times the window. That is so where 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from schedgap.bench.certify.contents import Item, dearer_content
 from schedgap.bench.certify.problem import DOLLAR, MALFORMED, Problem, read_node, read_problem
@@ -72,7 +72,7 @@ def _of_document(given: dict[str, Any], problem: Problem) -> OverTime:
     kill = [each["kill_s"] for each in workload]
     early = min(min(kill), min(start), given.get("terminate_s", 1))
     names = {each["name"]: c for c, each in enumerate(given["tasks"])}
-    ran = {int(job) for machine in given.get("running", ()) for job in machine["tasks"]}
+    ran = {int(job) for machine in given.get("running", ()) for job in machine["counts"]}
     jobs, there = given["jobs"], []
     numbers = jobs.get("num_tasks", [1] * len(jobs["task"]))
     rows = zip(jobs["task"], numbers, jobs["arrival_s"], jobs["work_s"], strict=True)
@@ -94,23 +94,24 @@ def check_spells(given: OverTime, certificate: Mapping[str, Any]) -> ProofFindin
     _, proof = read_node(certificate["proof"], "proof")
     problem, period = given.problem, given.period_s
     bound = int(Fraction(certificate["bound"]) * DOLLAR)
-    worth, contents, before, known = 0, 0, 0, set()
-    for g, spell in enumerate(proof["spells"]):
-        first, until = spell["from_s"] // period, spell["until_s"] // period
-        prices = dict(zip(spell["classes"], spell["prices"], strict=False))
+    spells = proof["spells"]
+    edges = [(spell["from_s"] // period, spell["until_s"] // period) for spell in spells]
+    for g, (spell, (first, until)) in enumerate(zip(spells, edges, strict=True)):
+        classes = set(spell["classes"])
         if (
-            not before <= first <= until
-            or len(prices) != len(spell["prices"])
-            or len(prices) != len(spell["classes"])
-            or any(c >= len(problem.counts) for c in prices)
+            not (edges[g - 1][1] if g else 0) <= first <= until
+            or not len(classes) == len(spell["classes"]) == len(spell["prices"])
+            or any(c >= len(problem.counts) for c in classes)
         ):
             raise SolutionError(
                 f"proof.spells.{g}: give spells in order, and one price for each class of the instance."
             )
-        before = until
-        plans, most = _present(given, first, until)
-        worth += sum(price * plans[c] for c, price in prices.items())
-        key = tuple((c, price, most[c]) for c, price in sorted(prices.items()))
+    plans, most = _present(given, edges)
+    worth, contents, known = 0, 0, set[tuple[tuple[int, int, int], ...]]()
+    for g, spell in enumerate(spells):
+        prices = sorted(zip(spell["classes"], spell["prices"], strict=True))
+        worth += sum(price * int(plans[c, g]) for c, price in prices)
+        key = tuple((c, price, int(most[c, g])) for c, price in prices)
         if key not in known:
             known.add(key)
             tried, dearer = _dearer(problem, key)
@@ -118,23 +119,30 @@ def check_spells(given: OverTime, certificate: Mapping[str, Any]) -> ProofFindin
             if dearer is not None:
                 return ProofFinding(bound, g + 1, len(known), contents, f"proof.spells.{g}: {dearer}")
     proven = -(-worth * given.window_s // (HOUR_S * NANO))
+    reason = None
     if proven < bound:
         reason = f"the spells prove {proven / DOLLAR}, not the {bound / DOLLAR} that are claimed."
-        return ProofFinding(bound, len(proof["spells"]), len(known), contents, reason)
-    return ProofFinding(bound, len(proof["spells"]), len(known), contents, None)
+    return ProofFinding(bound, len(spells), len(known), contents, reason)
 
 
-def _present(given: OverTime, first: int, until: int) -> tuple[Counter[int], Counter[int]]:
-    """Return how many tasks of each class there are from one plan until another: summed over plans, and at most at once."""
-    plans: Counter[int] = Counter()
-    changes: dict[int, Counter[int]] = {}
-    for c, number, begin, end in given.there:
-        begin, end = max(first, begin), min(until, end)
-        if begin < end:
-            plans[c] += number * (end - begin)
-            changes.setdefault(c, Counter()).update({begin: number})
-            changes[c].subtract({end: number})
-    return plans, Counter({c: max(accumulate(n for _, n in sorted(each.items()))) for c, each in changes.items()})
+def _present(given: OverTime, edges: Sequence[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    """(C, G), (C, G): tasks of each class in each spell, summed over its plans, and at most at one of them. O(J log J + C G)."""
+    size = len(given.problem.counts)
+    plans, most = np.zeros((size, len(edges)), np.int64), np.zeros((size, len(edges)), np.int64)
+    cut = np.array(edges, np.int64).reshape(-1, 2)
+    jobs = np.array(given.there, np.int64).reshape(-1, 4)
+    for c in range(size):
+        _, number, begin, end = jobs[jobs[:, 0] == c].T
+        times = np.unique(np.concatenate((begin, end, cut.ravel())))
+        change = np.zeros(times.size, np.int64)
+        np.add.at(change, np.searchsorted(times, begin), number)
+        np.subtract.at(change, np.searchsorted(times, end), number)
+        there = np.cumsum(change)
+        summed = np.append(0, np.cumsum(there[:-1] * np.diff(times)))
+        first, until = np.searchsorted(times, cut).T
+        plans[c] = summed[until] - summed[first]
+        most[c] = [there[a:b].max(initial=0) for a, b in zip(first.tolist(), until.tolist(), strict=True)]
+    return plans, most
 
 
 def _dearer(problem: Problem, priced: Iterable[tuple[int, int, int]]) -> tuple[int, str | None]:

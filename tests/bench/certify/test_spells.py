@@ -106,7 +106,7 @@ def test_what_ran_at_second_0_needs_no_start(checked):
     proof["spells"][0]["until_s"] = 3900
     proof["spells"][1] |= {"from_s": 3900, "until_s": 4200}
     assert checked(slow, proof, 0.333334).reason is None
-    ran = slow | {"running": [{"name": "n", "type": "large", "tasks": {"0": 1}}]}
+    ran = slow | {"running": [{"name": "n", "type": "large", "counts": {"0": 1}}]}
     assert checked(ran, proof, 0.333334).reason == "the spells prove 0.308334, not the 0.333334 that are claimed."
 
 
@@ -122,8 +122,9 @@ def test_the_method_s_own_certificates_hold(tmp_path, seed):
 
     Whole machines, which no prices tell of, may prove more.
     """
-    made = alibaba_like(jobs=20, seed=seed)
+    made = alibaba_like(jobs=20, seed=seed, **({"warm_h": 5.0} if seed % 2 else {}))
     instance = made.replace(acquire_s=np.zeros_like(made.acquire_s))
+    assert (instance.running is not None) == (seed % 2 == 1)
     outcome = bound_presence(instance, num_spells=5)
     write_instance(instance, tmp_path / "i.json")
     given = {
