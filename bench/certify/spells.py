@@ -8,6 +8,7 @@ no less than prices times tasks times plans, times the window. That is so where 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linprog
 
 from schedgap.bench.certify.contents import Item, dearer_content
 from schedgap.bench.certify.problem import DOLLAR, MALFORMED, Problem, read_node, read_problem
@@ -24,6 +26,8 @@ from schedgap.instances.errors import InstanceError, SolutionError
 
 # Prices are nano-dollars an hour, bounds micro-dollars.
 NANO, HOUR_S = 1000, 3600
+# Prices of resources are whole multiples of 1 / `SCALE`, and a little above those of the linear program.
+SCALE, UP = 2**80, 1 + Fraction(1, 10**12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +160,38 @@ def _dearer(problem: Problem, priced: Iterable[tuple[int, int, int]]) -> tuple[i
                 continue
             fits = min((room // size for room, size in zip(capacity, sizes, strict=True) if size), default=most)
             items += [Item(value, sizes, (), (len(items) + i,)) for i in range(min(fits, most))]
+        if _is_covered(items, capacity, price * NANO):
+            continue
         end = dearer_content(items, capacity, (), price * NANO)
         tried += end.nodes
         if end.content is not None:
             return tried, f"a content of machine type {k} is worth more than the machine."
     return tried, None
+
+
+def _is_covered(items: Sequence[Item], capacity: Sequence[int], limit: int) -> bool:
+    """Whether prices of resources show that no content is worth more: a task is worth no more than what it takes of them.
+
+    A linear program in floats proposes the prices; that they do is counted in whole numbers. No search is needed then.
+    """
+    alike = {(item.value, item.sizes) for item in items}
+    if not alike:
+        return True
+    sizes, values = np.array([size for _, size in alike], float), np.array([value for value, _ in alike], float)
+    unit = np.maximum(np.array(capacity, float), 1)
+    found = linprog(np.array(capacity, float) / unit, A_ub=-sizes / unit, b_ub=-values / limit)
+    if found.x is None:
+        return False
+    with np.errstate(divide="ignore"):
+        short = float((values / limit / (sizes / unit @ found.x)).max(initial=1.0))
+    if not math.isfinite(short):
+        return False
+    prices = [
+        math.ceil(Fraction(float(x)) * Fraction(short) * UP * limit * SCALE / int(u))
+        for x, u in zip(found.x, unit, strict=True)
+    ]
+    paid = sum(price * room for price, room in zip(prices, capacity, strict=True))
+    return paid <= limit * SCALE and all(
+        value * SCALE <= sum(price * size for price, size in zip(prices, sizes_of, strict=True))
+        for value, sizes_of in alike
+    )

@@ -12,8 +12,9 @@ from datetime import date
 from functools import lru_cache
 
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.units import DAY_S
 
-DAY_S, MINUTE_S = 86_400, 60
+MINUTE_S = 60
 EPOCH = date(1970, 1, 1).toordinal()
 # That day was a Thursday.
 FIRST_WEEKDAY = 4

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from schedgap.instances.documents.openings import MOST_BYTES, read_given
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.readers.kubernetes.objects import unix_s
 
 # A date and a time of day with anything but a digit between them, or nothing; seconds and the zone may be missing.
 NAMED = re.compile(
@@ -50,15 +51,6 @@ def named_time(name: str) -> tuple[int | None, str, bool]:
         return int((moment - ahead).timestamp()), rest, bool(zone or sign)
     found = UNIX.search(name)
     return (None, name, True) if found is None else (int(found[1]), name[: found.start()] + name[found.end() :], True)
-
-
-def unix_seconds(stamp: str | None) -> int | None:
-    """Return the unix seconds of a time as Kubernetes writes it, `2026-11-21T10:05:00Z`; None for what is none."""
-    try:
-        moment = datetime.fromisoformat(stamp or "")
-    except ValueError:
-        return None
-    return int(moment.timestamp()) if moment.tzinfo is not None else None
 
 
 def in_order(paths: Sequence[tuple[Path, str]]) -> tuple[list[Files], list[str], list[str]]:
@@ -102,7 +94,7 @@ def in_order(paths: Sequence[tuple[Path, str]]) -> tuple[list[Files], list[str],
 
 def newest(text: bytes) -> int | None:
     """Return the newest time that objects of a text say, None where they say none."""
-    found = [unix_seconds(stamp.decode()) for stamp in set(INSIDE.findall(text))]
+    found = [unix_s(stamp.decode()) for stamp in set(INSIDE.findall(text))]
     return max((moment for moment in found if moment is not None), default=None)
 
 

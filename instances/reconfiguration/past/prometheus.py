@@ -44,6 +44,7 @@ from schedgap.instances.provisioning.readers.kubernetes.objects import (
     decode,
 )
 from schedgap.instances.provisioning.readers.quantities import listed
+from schedgap.instances.reconfiguration.past.files import GZIP
 from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife
 
 PHASE, CREATED = "kube_pod_status_phase", "kube_node_created"
@@ -195,7 +196,7 @@ def content_of(path: Path) -> mmap.mmap:
     """Map a file into memory, a zipped one by way of a temporary file."""
     try:
         with open_given(path) as file:
-            if file.peek(2)[:2] != b"\x1f\x8b":
+            if file.peek(2)[:2] != GZIP:
                 return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             with TemporaryFile() as plain, gzip.open(file) as zipped:
                 shutil.copyfileobj(zipped, plain, 2**20)

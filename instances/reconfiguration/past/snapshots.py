@@ -21,10 +21,18 @@ import msgspec
 from msgspec import Raw, Struct
 
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.provisioning.readers.kubernetes.objects import KINDS, NOTHING, Node, Pod, decode, decoded
+from schedgap.instances.provisioning.readers.kubernetes.objects import (
+    KINDS,
+    NOTHING,
+    Node,
+    Pod,
+    decode,
+    decoded,
+    unix_s,
+)
 from schedgap.instances.provisioning.readers.kubernetes.state import ENDED
 from schedgap.instances.provisioning.readers.quantities import listed
-from schedgap.instances.reconfiguration.past.files import Text, in_order, newest, read_ahead, unix_seconds
+from schedgap.instances.reconfiguration.past.files import Text, in_order, newest, read_ahead
 from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife, numbered
 from schedgap.instances.reconfiguration.past.looks import Look, read_look
 from schedgap.instances.units import HOUR_S
@@ -113,7 +121,7 @@ class _Life:
         """Take in a sight of it, other than the last. before : the look before this one."""
         status, self.is_known = seen.item.status or _Status(), True
         if self.kind == Pod.__name__:
-            self.start_s = unix_seconds(status.start_time) or self.start_s
+            self.start_s = unix_s(status.start_time) or self.start_s
             node = seen.item.spec.node_name if seen.item.spec is not None else ""
             if status.phase in ENDED:
                 self._has_ended(status, node, seen.text, before)
@@ -121,9 +129,9 @@ class _Life:
                 return
             self.node = node
         elif self.kind == Node.__name__:
-            self.start_s = unix_seconds(seen.item.metadata.creation_timestamp)
+            self.start_s = unix_s(seen.item.metadata.creation_timestamp)
             is_ready = (c for c in status.conditions if (c.type, c.status) == ("Ready", "True"))
-            self.ready_s = _least((self.ready_s, *(unix_seconds(c.last_transition_time) for c in is_ready)))
+            self.ready_s = _least((self.ready_s, *(unix_s(c.last_transition_time) for c in is_ready)))
         self.text, self.last_s, self.has_ended = seen.text, None, False
         self.seen_s = now if self.seen_s is None else self.seen_s
 
@@ -134,7 +142,7 @@ class _Life:
             self.node, self.text = node, text
         self.has_ended = True
         every = (each.state for each in (*status.container_statuses, *status.init_container_statuses))
-        ends = [unix_seconds(state.terminated.finished_at) for state in every if state is not None and state.terminated]
+        ends = [unix_s(state.terminated.finished_at) for state in every if state is not None and state.terminated]
         self.ended_s = max((end for end in ends if end is not None), default=None)
 
     def span(self, end_s: int) -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ from schedgap.bench.certify.nodes import check_file
 from schedgap.bench.certify.problem import read_certificate
 from schedgap.formulations.reconfiguration.work_bound import bound_presence
 from schedgap.instances.errors import InstanceError, SolutionError
-from schedgap.instances.reconfiguration import alibaba_like, write_instance
+from schedgap.instances.reconfiguration import alibaba_like, cluster_week, write_instance
 
 # Two machines at $0.10 and $0.30 an hour; a web task of 1 core is there from 300 s on for an hour, a database of 5 from 0 on.
 INSTANCE = {
@@ -143,4 +143,28 @@ def test_the_method_s_own_certificates_hold(tmp_path, seed):
     assert 0 < found.bound <= outcome.bound
     spell = max(given["proof"]["spells"], key=lambda each: sum(each["prices"]))
     spell["prices"] = [2 * price for price in spell["prices"]]
+    assert check().reason.endswith("is worth more than the machine.")
+
+
+def test_a_cluster_s_day_needs_no_search(tmp_path):
+    """On machines of many small pods prices of resources show it: no content is tried. A dearer task is found all the same."""
+    instance = cluster_week(nodes=8, pods=60, days=0.1)
+    outcome = bound_presence(instance)
+    write_instance(instance, tmp_path / "i.json")
+    given = {
+        "schema": "schedgap/certificate/1",
+        "instance": instance.name,
+        "digest": instance.digest,
+        **outcome.certificate,
+    }
+
+    def check():
+        (tmp_path / "c.json").write_text(json.dumps(given))
+        return check_file(tmp_path / "i.json", read_certificate(tmp_path / "c.json"))[1]
+
+    found = check()
+    assert (found.reason, found.contents) == (None, 0)
+    assert 0 < found.bound <= outcome.bound
+    spell = given["proof"]["spells"][0]
+    spell["prices"][0] += int(instance.catalogue.price.max()) * 1000
     assert check().reason.endswith("is worth more than the machine.")

@@ -6,8 +6,9 @@ import pytest
 
 from schedgap.instances.documents import openings
 from schedgap.instances.errors import InstanceError
+from schedgap.instances.provisioning.readers.kubernetes.objects import unix_s
 from schedgap.instances.reconfiguration.past import files
-from schedgap.instances.reconfiguration.past.files import named_time, newest, text_of, unix_seconds
+from schedgap.instances.reconfiguration.past.files import named_time, newest, text_of
 
 # 2026-11-21, 10:05 UTC.
 MOMENT = 1_795_255_500
@@ -42,8 +43,8 @@ def test_names_without_a_time(name):
 
 
 def test_times_as_kubernetes_writes_them():
-    assert unix_seconds("2026-11-21T10:05:00Z") == MOMENT
-    assert [unix_seconds(each) for each in (None, "", "soon", "2026-11-21T10:05:00")] == [None] * 4
+    assert unix_s("2026-11-21T10:05:00Z") == MOMENT
+    assert [unix_s(each) for each in (None, "", "soon", "2026-11-21T10:05:00")] == [None] * 4
     assert newest(b'{"startTime":"2026-11-21T10:05:00Z","creationTimestamp": "2026-11-21T10:04:00Z"}') == MOMENT
     assert newest(b"{}") is None
 
