@@ -13,7 +13,7 @@ import typer
 from schedgap.bench.cli.options import AsJson, Force, Jobs, Memory, pairs_of, refuse_existing
 from schedgap.bench.cli.progress import ProgressBar
 from schedgap.bench.cli.show import NOTHING_MEASURED, SOME_FAILED
-from schedgap.bench.floor import Floor, Past, floor_lines, floor_over, over_lines
+from schedgap.bench.floor import Bill, Floor, floor_lines, floor_over, over_lines
 from schedgap.bench.floor import floor as bracket
 from schedgap.bench.isolation.handle import prepare_spawner
 from schedgap.bench.plugins.discover import load_families
@@ -93,7 +93,7 @@ def floor(
     # A process that imports methods, while this one reads.
     prepare_spawner([asked], given_limits(time_limit_s=time, memory_mib=memory).threads)
     instance, family = _loaded(state, catalogue, setting or [], asked)
-    found: Floor | Past
+    found: Floor | Bill
     with ProgressBar(str(state[0]), step="" if over else "point") as bar:
         how: dict[str, Any] = {
             "family": family,
@@ -109,7 +109,7 @@ def floor(
             found = bracket(instance, max_disruption=most, front=front, **how)
     if out is not None:
         _write(found, out)
-    lines = over_lines(found) if isinstance(found, Past) else floor_lines(found)
+    lines = over_lines(found) if isinstance(found, Bill) else floor_lines(found)
     typer.echo(json.dumps(found.to_json(), allow_nan=False) if as_json else "\n".join(lines))
     raise typer.Exit(exit_code(found))
 
@@ -120,7 +120,7 @@ def floored(disruption: float, family: str) -> int:
     return int(disruption) if cluster is None else math.floor(Fraction(disruption) * cluster.disruption_scale)
 
 
-def exit_code(found: Floor | Past) -> int:
+def exit_code(found: Floor | Bill) -> int:
     """Return what scripts are told."""
     if isinstance(found, Floor) and (found.shortage is not None or found.is_infeasible):
         return CANNOT_BE_HAD
@@ -142,7 +142,7 @@ def _loaded(state: list[Path], catalogue: Path | None, settings: list[str], fami
     return source.build(), family
 
 
-def _write(found: Floor | Past, folder: Path) -> None:
+def _write(found: Floor | Bill, folder: Path) -> None:
     # matplotlib takes long to import, and only this needs it.
     from schedgap.bench.report.floor_figure import floor_svg, over_svg
 
@@ -151,4 +151,4 @@ def _write(found: Floor | Past, folder: Path) -> None:
     if found.best_plan is not None:
         found.write_plan(folder / "plan.json")
     (folder / "floor.json").write_text(json.dumps(found.to_json(), indent=2) + "\n", encoding="utf-8")
-    (folder / "floor.svg").write_bytes(over_svg(found) if isinstance(found, Past) else floor_svg(found))
+    (folder / "floor.svg").write_bytes(over_svg(found) if isinstance(found, Bill) else floor_svg(found))

@@ -24,6 +24,8 @@ from schedgap.instances.units import HOUR_S
 
 # The hours at which most was lost, of which so many are told.
 DEAR_HOURS = 5
+# What was paid is a solution, too: no floor is above it.
+ABOVE = "The floor is above what was paid: the past as it was read, or the proof, is wrong. Do not use these figures."
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,8 @@ class DearHour:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
-    """What is known of what a cluster did.
+class Bill:
+    """What a cluster cost over days, and what it could have.
 
     begins, seconds : of the window. paid : in truth; None where that is not known. floor : proven. plan : the best that is
     known, with hindsight or without. rivals : what others would have paid. losses : by hour; None without a floor.
@@ -170,7 +172,7 @@ def floor_over(
     jobs: int | None = None,
     memory_mib: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
-) -> Past:
+) -> Bill:
     """Bracket what a cluster cost over days: run the floor, the plan with hindsight, and what others do, on the same tasks.
 
     time_limit_s : of each method. memory_mib, jobs : as in `gap`. on_progress : gets the runs that are done.
@@ -197,19 +199,24 @@ def floor_over(
         path = Path(folder) / f"{best.method}.json"
         solution = known.read_solution(instance, path) if path.exists() else None
     begins, seconds = over.span(instance)
-    return Past(
+    truth = over.paid(instance)
+    failed = (record for record in found.records if record.status in FAILED)
+    problems = [f"{record.run.label}: {record.status}, {record.measurement.reason}" for record in failed]
+    if truth is not None and found.best.bound is not None and found.best.bound > truth:
+        problems.append(ABOVE)
+    return Bill(
         instance,
         known,
         datetime.fromtimestamp(begins, UTC),
         seconds,
-        over.paid(instance),
+        truth,
         found.best.bound,
         best,
         tuple(paid[method] for method in (over.plan, *over.rivals)),
-        None if proof is None or over.paid(instance) is None else over.losses(instance, proof),
+        None if proof is None or truth is None else over.losses(instance, proof),
         None if solution is None else over.hourly(instance, solution),
         solution,
-        tuple(f"{r.run.label}: {r.status}, {r.measurement.reason}" for r in found.records if r.status in FAILED),
+        tuple(problems),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby, zip_longest
 
-from schedgap.bench.floor.over import Paid, Past, over_of
+from schedgap.bench.floor.over import ABOVE, Bill, Paid, over_of
 from schedgap.bench.floor.search import HOURLY, MONTH_H, Floor, Point
 from schedgap.bench.statistics.tables import (
     NOTHING,
@@ -49,7 +49,7 @@ def floor_lines(found: Floor) -> list[str]:
     return [*lines, *_said(["", *further])]
 
 
-def over_lines(found: Past) -> list[str]:
+def over_lines(found: Bill) -> list[str]:
     """Return what a cluster cost over days, the floor below that, what others would have paid, and where it went."""
     ran, days = over_of(found.family).ran(found.instance), found.seconds / DAY_S
     lines = [f"{found.instance.name}: {days:.1f} days from {found.begins:%Y-%m-%d %H:%M} UTC, {ran}"]
@@ -64,16 +64,16 @@ def over_lines(found: Past) -> list[str]:
         lines += [*_lost(found), *_dear(found)]
     notes = found.instance.notes
     whys = [f"{each.method}: {each.why}" for each in found.rivals if each.why]
-    return [*lines, *_said(["", *whys, *_some(notes)])]
+    return [*lines, *_said(["", *whys, *_some(notes), *([ABOVE] if ABOVE in found.problems else [])])]
 
 
-def _over_line(found: Past, what: str, value: int | None, more: str = "") -> str:
+def _over_line(found: Bill, what: str, value: int | None, more: str = "") -> str:
     if value is None:
         return f"{what:<16}{NOTHING}"
     return f"{what:<16}{found.shown(value):,.2f} $, {found.a_month(value):,.0f} $ a month{more}"
 
 
-def _rivals(found: Past) -> list[str]:
+def _rivals(found: Bill) -> list[str]:
     """Return a table of what the same tasks would have cost."""
     heads = [
         Head("method", is_text=True),
@@ -96,7 +96,7 @@ def _rivals(found: Past) -> list[str]:
     return table_lines("The same tasks at the same times", heads, rows)
 
 
-def _lost(found: Past) -> list[str]:
+def _lost(found: Bill) -> list[str]:
     """Return a table of why more was paid than the floor."""
     assert found.losses is not None
     whole = sum(float(each.sum()) for each in found.losses.lost.values())
@@ -114,7 +114,7 @@ def _lost(found: Past) -> list[str]:
     return ["", *table_lines("Where it went", heads, rows)]
 
 
-def _dear(found: Past) -> list[str]:
+def _dear(found: Bill) -> list[str]:
     rows = [
         (
             f"{hour.begins:%Y-%m-%d %H:%M}",

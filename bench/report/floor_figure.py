@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from schedgap.bench.floor import Floor, Past
+    from schedgap.bench.floor import Bill, Floor
 
 PLAN, BOUND, NOW = "#1f6fb2", "#c2571a", "#555b63"
 # Types that are shown, those of the plan that cost the most first.
@@ -44,7 +44,7 @@ def floor_svg(found: Floor) -> bytes:
     return rendered(draw_on, size=(halves * WIDTH + wider, HEIGHT))
 
 
-def over_svg(found: Past) -> bytes:
+def over_svg(found: Bill) -> bytes:
     """Return the figure; without a floor an empty one."""
 
     def draw_on(canvas: Figure) -> None:

@@ -75,7 +75,8 @@ def losses(instance: ReconfigurationInstance, proof: Mapping[str, Any]) -> Losse
         tasks[h] = middle.size
         held = there[node[there] >= 0]
         by_node = np.bincount(node[held], worths[node[there] >= 0], cost.shape[0])
-        above = np.maximum(cost[:, h] - by_node, 0)
+        # Below 0 on a node that the proof says cannot be: nothing hides it.
+        above = cost[:, h] - by_node
         holds = np.bincount(node[held], minlength=cost.shape[0]) > 0
         least, least_any = cheapest.prices(node, middle[node[middle] >= 0], past.machine_type)
         price = instance.catalogue.price[past.machine_type]

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from schedgap.bench.floor import floor_over, over_lines
+from schedgap.bench.floor.over import ABOVE
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.report.floor_figure import over_svg
 from schedgap.instances.errors import InstanceError
@@ -119,6 +120,17 @@ def test_what_fails_is_told():
     assert {problem.partition(":")[0] for problem in found.problems} >= {"eva", "lookahead"}
     assert all((rival.price is None) == bool(rival.why) for rival in found.rivals)
     assert any(line.startswith("eva: memory: ") for line in over_lines(found))
+
+
+def test_a_floor_above_what_was_paid_is_said():
+    """Nodes that were there for an hour only cannot have held pods for three: such a past is wrong."""
+    past = Past(("a", "b"), [LARGE] * 2, [0, 0], [900] * 2, 1_764_000_000, 10_800, [0, 1])
+    found = floor_over(week(past=past), family="reconfiguration", time_limit_s=60)
+    assert (found.paid, found.floor) == (150_000, 300_000)
+    assert found.problems == (ABOVE,)
+    assert ABOVE.split(":")[0] in " ".join(over_lines(found))
+    # The losses add up all the same.
+    assert sum(float(each.sum()) for each in found.losses.lost.values()) == pytest.approx(0.15 - 0.3, rel=1e-3)
 
 
 def test_a_family_without_a_past(monkeypatch):
