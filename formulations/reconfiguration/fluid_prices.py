@@ -30,8 +30,6 @@ from schedgap.instances.reconfiguration.model import ReconfigurationInstance
 NEAR = 1e-4
 # Seconds for whole machines of a moment, and of all where no limit is given.
 MOMENT_S, WHOLE_S = 1.0, 60.0
-# Prices are lowered by one part in 2^22.
-SPARE_BITS = 22
 # The class that is there the most counts as so many tasks that are not there.
 PRESENT = 10_000
 
@@ -106,11 +104,7 @@ def _worths(catalogue: ProvisioningInstance, counts: IntArray, left_s: float | N
         # Sums of demands would leave 62 bits.
         return None
     worth = block_worths(instance, type_blocks(instance, blocking=False), time_limit_s=left_s)
-    if worth is None:
-        return None
-    prices = np.array([each * NANO // PRICE_SCALE for each in worth], np.int64)
-    # So much less that a checker finds prices of resources for them in floats.
-    return prices - (prices >> SPARE_BITS)
+    return None if worth is None else np.array([each * NANO // PRICE_SCALE for each in worth], np.int64)
 
 
 def _catalogue(instance: ReconfigurationInstance, offers: list[Offer]) -> ProvisioningInstance:

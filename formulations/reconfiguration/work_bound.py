@@ -34,6 +34,8 @@ PERCENT = (80, 90, 60, 20, 0)
 PERCENT_OF_MANY = (80, 90, 0)
 FEW_SPELLS = 100
 NODE_LIMIT = 1_000_000
+# A certificate's prices are so much lower, one part in 2^22, that its checker finds prices of resources for them in floats.
+SPARE_BITS = 22
 # Nodes of the search for contents until it proves more than prices of resources do. After so many spells in which it does not,
 # it is not tried on further ones.
 FEW_NODES, MOST_FUTILE, ENDED = 20_000, 3, 0.999
@@ -81,7 +83,7 @@ class _Run:
         opens, closes = window_s(instance)
         self.window = instance.period_s + closes - opens
         self.iterations = self.nodes = 0
-        # Of each spell the prices of presence that the last bound counted, and what they prove, micro-dollars.
+        # Of each spell the prices of presence that a certificate shows, and what they prove, micro-dollars.
         self.prices: list[IntArray] = []
         self.proven = 0
 
@@ -108,8 +110,12 @@ class _Run:
                 futile = 0 if has_ended else futile + 1
                 break
             worths.append(found)
-            self.prices.append(prices)
-        self.proven = worth = sum(worths)
+            self.prices.append(prices - (prices >> SPARE_BITS))
+        shown = zip(self.prices, cut.presence, strict=False)
+        self.proven = sum(
+            p * n for prices, there in shown for p, n in zip(prices.tolist(), there.tolist(), strict=True)
+        )
+        worth = sum(worths)
         if number and not speed_price.any() and not self.instance.acquire_s.any():
             worth = sum(whole_worths(self.instance, cut, worths, self.deadline))
         self.iterations += pricer.iterations
