@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
-from warnings import catch_warnings, simplefilter
+from warnings import catch_warnings
 
 import numpy as np
 from scipy.sparse import coo_array, csc_array
@@ -63,7 +63,9 @@ def check_solver(name: str) -> None:
     if name not in (known := pulp.listSolvers()):
         near = did_you_mean(name, known)
         raise BackendError(f"PuLP knows no solver '{name}'; {near}it knows {', '.join(dict.fromkeys(known))}.")
-    if not pulp.getSolver(name, msg=False).available():
+    with catch_warnings(action="ignore"):
+        is_here = pulp.getSolver(name, msg=False).available()
+    if not is_here:
         what = f"the package {PACKAGES[name]}" if name in PACKAGES else "its program"
         raise BackendError(f"back end pulp:{name}: PuLP does not find {name} here; install {what}, with a licence.")
 
@@ -72,8 +74,7 @@ def found_solvers() -> list[str]:
     """Return the solvers that PuLP finds here, by its names of them."""
     import pulp
 
-    with catch_warnings():
-        simplefilter("ignore", DeprecationWarning)
+    with catch_warnings(action="ignore"):
         return list(dict.fromkeys(pulp.listSolvers(onlyAvailable=True)))
 
 
@@ -87,8 +88,7 @@ def solve(model: LinearModel, limits: SolveLimits, *, solver: str) -> ModelResul
     problem, variables = _stated(model, limits.warm_start)
     try:
         # PuLP and Xpress tell of what they will drop.
-        with catch_warnings():
-            simplefilter("ignore")
+        with catch_warnings(action="ignore"):
             problem.solve(_prepared(solver, limits, is_mip))
     # Solvers' packages have errors of their own: a size that the licence does not take, or no licence.
     except Exception as error:

@@ -14,15 +14,13 @@ from schedgap.formulations.pulp_program import solved
 from schedgap.instances.errors import BackendError, MethodError
 from schedgap.instances.method import Status, read_parameters
 
-HERE = pulp.listSolvers(onlyAvailable=True)
+HERE = pulp_models.found_solvers()
 OTHERS = ("GUROBI", "COPT", "XPRESS_PY", "SCIP_PY")
 SOLVERS = ["HiGHS", *(pytest.param(each, marks=pytest.mark.skipif(each not in HERE, reason=f"{each} is not installed"))
                       for each in OTHERS)]  # fmt: skip
 CBC = pytest.mark.skipif("PULP_CBC_CMD" not in HERE, reason="PuLP carries no CBC for this machine")
 
 
-# PuLP and Xpress tell of what they will drop.
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 INF = np.inf
 
 
