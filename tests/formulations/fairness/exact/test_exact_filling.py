@@ -8,7 +8,7 @@ from schedgap.formulations.fairness import exact_filling
 from schedgap.formulations.fairness.exact_filling import exact_fair_point, is_too_large
 from schedgap.formulations.fairness.fair_point import search
 from schedgap.instances.fairness import FAIR, FAMILY, shares_of, verify
-from schedgap.instances.fairness.fair_point import FairPoint, check_fair_point
+from schedgap.instances.fairness.certificate import FairPoint, check_fair_point
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY, Status
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant.clairvoyant import Future, Lists, clairvoyant_list, follow, wander
+from schedgap.formulations.harvest.clairvoyant import Future, Lists, clairvoyant_list, follow, wander
 from schedgap.formulations.harvest.work_bound import alone_ends
 from schedgap.instances.errors import MethodError
 from schedgap.instances.harvest.generators.datacentre import quick

@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from schedgap.formulations.waiting.fluid_bound.machine_prices import LATER_STEP, Ascent, MachineTime
+from schedgap.formulations.waiting.machine_prices import LATER_STEP, Ascent, MachineTime
 from schedgap.formulations.waiting.models import Scaled, scale
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR
 from schedgap.instances.waiting.model import FAMILY, MAX_END_US, WaitingInstance
-from schedgap.instances.waiting.objective import exact_sum, rent_of
+from schedgap.instances.waiting.verify import exact_sum, rent_of
 
 # Weights of cores and of memory in a job's size, as (cores, memory).
 WEIGHTS = ((1, 0), (0, 1), (1, 1))

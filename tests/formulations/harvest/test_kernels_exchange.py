@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant.kernels_exchange import (
+from schedgap.formulations.harvest.kernels_exchange import (
     NONE,
     Lanes,
     Moved,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.levels.kernels_prices import Users, buy, seek_prices
+from schedgap.formulations.fairness.levels import Users, buy, seek_prices
 
 
 def cheapest_mix(gain, part, cost, share):

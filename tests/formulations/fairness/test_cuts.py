@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.levels.level_program import (
+from schedgap.formulations.fairness.level_program import (
     bound_of,
     cut_from,
     excesses_of,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.waiting.fluid_bound.bound import bound_fluid, bound_work
+from schedgap.formulations.waiting.fluid_bound import bound_fluid, bound_work
 from schedgap.instances.errors import MethodError
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import WaitingInstance, bursty, mms

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.levels.level_program import LevelProgram, bound_of, fluid_of
-from schedgap.formulations.fairness.levels.levels import first_start, near_cut
+from schedgap.formulations.fairness.level_program import LevelProgram, bound_of, fluid_of
+from schedgap.formulations.fairness.levels import first_start, near_cut
 from schedgap.instances.errors import BackendError
 
 INF = float("inf")

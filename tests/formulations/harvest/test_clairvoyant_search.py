@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant import clairvoyant as search
-from schedgap.formulations.harvest.clairvoyant.clairvoyant import Lists, clairvoyant_list, clairvoyant_search
+from schedgap.formulations.harvest import clairvoyant as search
+from schedgap.formulations.harvest.clairvoyant import Lists, clairvoyant_list, clairvoyant_search
 from schedgap.formulations.harvest.price_bound import bound_prices
 from schedgap.formulations.harvest.work_bound import alone_ends
 from schedgap.instances.errors import MethodError

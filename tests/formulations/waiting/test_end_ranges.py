@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from schedgap.formulations.waiting.fluid_bound import bound as end_ranges
-from schedgap.formulations.waiting.fluid_bound.bound import MOST_GRID, grid_size, moments, priced
+from schedgap.formulations.waiting import fluid_bound as end_ranges
+from schedgap.formulations.waiting.fluid_bound import MOST_GRID, grid_size, moments, priced
 from schedgap.formulations.waiting.models import scale
 from schedgap.instances.waiting import bursty, mms
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.levels.level_program import Cut, bound_of, cut_from, excesses_of, fluid_of
-from schedgap.formulations.fairness.levels.levels import Remainder
+from schedgap.formulations.fairness.level_program import Cut, bound_of, cut_from, excesses_of, fluid_of
+from schedgap.formulations.fairness.levels import Remainder
 
 
 @pytest.fixture

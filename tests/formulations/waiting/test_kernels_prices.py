@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from schedgap.formulations.waiting.fluid_bound.kernels_prices import Cheapest, PricedJobs, Prices, cheapest_starts
+from schedgap.formulations.waiting.machine_prices import Cheapest, PricedJobs, Prices, cheapest_starts
 
 
 def test_cheapest_starts_against_trying_every_start():

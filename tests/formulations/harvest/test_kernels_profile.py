@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schedgap.formulations.harvest.clairvoyant.kernels_exchange import (
+from schedgap.formulations.harvest.kernels_exchange import (
     FULL,
     Profile,
     first_fit,

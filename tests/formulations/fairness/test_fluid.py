@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.fairness.levels.level_program import fluid_of
+from schedgap.formulations.fairness.level_program import fluid_of
 from schedgap.instances.fairness import UNLIMITED, FairnessInstance, random_users, tasks_per_class
 from schedgap.instances.fairness.model import allocation_of
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant.clairvoyant import MOST, SLOTS, priced_ends
+from schedgap.formulations.harvest.clairvoyant import MOST, SLOTS, priced_ends
 from schedgap.formulations.harvest.price_bound import Priced, priced
 
 

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.harvest.clairvoyant.kernels_exchange import (
+from schedgap.formulations.harvest.kernels_exchange import (
     NONE,
     Lanes,
     Moved,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from schedgap.formulations.waiting.fluid_bound.bound import moments
-from schedgap.formulations.waiting.fluid_bound.machine_prices import Line, MachineTime
+from schedgap.formulations.waiting.fluid_bound import moments
+from schedgap.formulations.waiting.machine_prices import Line, MachineTime
 from schedgap.formulations.waiting.models import scale
 from schedgap.instances.waiting import bursty
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant.clairvoyant import Future
+from schedgap.formulations.harvest.clairvoyant import Future
 from schedgap.instances.harvest.generators.datacentre import quick
 
 
