@@ -164,7 +164,7 @@ class Remainder:
 
 # A column looks good if its reduced cost is at most this part of what it is worth.
 NEAR = 0.1
-# Of price adjustment. With them, 1,000 users on 50 classes need 2 programs of 3,500 columns for the first level instead
+# Of `seek_prices`. With them, 1,000 users on 50 classes need 2 programs of 3,500 columns for the first level instead
 # of 21 that grow to 14,000; twice as many steps save nothing.
 STEPS = 200
 
