@@ -445,6 +445,17 @@ def compound(
     return _play(instance, machines, serving, Thresholds(wait_limit_s, short_s), balks=True)
 
 
+@method("break-even", family=FAMILY, choices={key: CHOICES[key] for key in CHOICES if key != "semantics"})
+@flattened(without=["semantics"])
+def break_even(instance: WaitingInstance, machines: int = -1, serving: Serving = SERVING) -> Outcome:
+    """Let a job wait until that has cost what renting at once would have, then rent: ski rental's break-even rule.
+
+    Karlin et al. (Competitive snoopy caching, 1988): without foresight no job pays more than twice the lower of both.
+    """
+    hours = DOLLAR / instance.wait_price if instance.wait_price else math.inf
+    return _play(instance, machines, serving, Thresholds(FOREVER, hours_per_dollar=hours))
+
+
 @method("compound-mispredicted", version=3, family=FAMILY, stochastic=True, choices=FORESEEN)
 @flattened()
 def compound_mispredicted(
