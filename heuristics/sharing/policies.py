@@ -21,7 +21,7 @@ from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.method import flattened, method
 from schedgap.instances.sharing.model import FAMILY, SharingInstance, SharingSchedule
 from schedgap.instances.sharing.simulator.simulator import NODES, OFFERS, TIES, Simulator
-from schedgap.instances.sharing.snapshot import as_users
+from schedgap.instances.sharing.verify import as_users
 
 FITTING = ("fluid", "whole")
 CHOICES = {"nodes": NODES, "ties": TIES, "offers": OFFERS}

@@ -53,8 +53,7 @@ from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, flattened, method
 from schedgap.instances.units import DOLLAR, HOUR_US, NEVER, SECOND_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
-from schedgap.instances.waiting.objective import costs, rounded_up
-from schedgap.instances.waiting.verify import MAX_MACHINES
+from schedgap.instances.waiting.verify import MAX_MACHINES, costs, rounded_up
 
 TUNED = -1
 COARSE = (1.0, 1 / 16, 16.0)

@@ -25,6 +25,7 @@ PLACEMENT = register_family(
         importers={"csv": csv_tables, "kai-snapshot": kai_snapshot, "kubernetes": kubernetes, "openb": openb},
         shrink=shrink,
         measures=measures,
+        headline=("placed_pods", "nodes_used", "allocated_percent", "moves"),
         picture=picture,
         features=features,
         bound_methods=("bound-node-patterns", "bound-resources"),

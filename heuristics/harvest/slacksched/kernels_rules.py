@@ -39,8 +39,8 @@ from schedgap.heuristics.harvest.slacksched.kernels_match import (
 )
 from schedgap.heuristics.harvest.slacksched.state import NOWHERE, Matcher
 from schedgap.instances.harvest.simulator.events import HAPPENED, advance, fits, has_room
+from schedgap.instances.harvest.simulator.leases import next_waiting
 from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, State
-from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.units import NEVER
 
