@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import re
 import resource
 import signal
 import stat
@@ -28,20 +29,26 @@ from schedgap.instances.errors import SchedgapError
 FileId: TypeAlias = tuple[int, int]
 _BLOCK = 512
 _KIB = 1024
+# Of a process's maps (addresses rights offset device inode path): files without a name. Of its status: a figure in KiB.
+_NAMELESS = re.compile(rb"^(.*) \(deleted\)$", re.MULTILINE)
+_TABLES = re.compile(rb"^VmPTE:\s+(\d+)", re.MULTILINE)
 
 
-def files_in_memory(processes: Iterable[psutil.Process]) -> dict[FileId, int]:
+def files_in_memory(processes: Iterable[psutil.Process], *, is_open_enough: bool = False) -> dict[FileId, int]:
     """Return the bytes that files in memory, or without a name, take which the processes have open or share, by device and inode.
 
     Shared memory that nobody opened is such a file (`/dev/zero`): its pages are in no process once those that touched them are
-    gone. Only root sees how many there are: to others it counts in full, as far as it is mapped.
+    gone. Only root sees how many there are: to others it counts in full, as far as it is mapped. is_open_enough : do not look for
+    it, which takes a millisecond a process.
     """
     found: dict[FileId, int] = {}
     for process in processes:
         with suppress(OSError):
-            for line in Path(f"/proc/{process.pid}/maps").read_text(errors="replace").splitlines():
-                if line.endswith(" (deleted)") and line.split(maxsplit=2)[1][3] == "s":
-                    identity, size = _shared(process.pid, line)
+            maps = b"" if is_open_enough else Path(f"/proc/{process.pid}/maps").read_bytes()
+            for line in _NAMELESS.findall(maps) if b" (deleted)" in maps else ():
+                addresses, rights, *rest = line.decode(errors="replace").split(maxsplit=5)
+                if rights.endswith("s"):
+                    identity, size = _shared(process.pid, addresses, *rest[:3])
                     found[identity] = max(size, found.get(identity, 0))
         with suppress(OSError):
             for entry in os.scandir(f"/proc/{process.pid}/fd"):
@@ -53,15 +60,14 @@ def files_in_memory(processes: Iterable[psutil.Process]) -> dict[FileId, int]:
     return found
 
 
-def _shared(pid: int, line: str) -> tuple[FileId, int]:
-    """Return which file a line of a process's maps is of, and the bytes that it takes."""
-    addresses, _, offset, *file = line.split()
+def _shared(pid: int, addresses: str, offset: str, device: str, inode: str) -> tuple[FileId, int]:
+    """Return which file is at these addresses of a process, and the bytes that it takes."""
     first, last = (int(part, 16) for part in addresses.split("-"))
     try:
         size = os.stat(f"/proc/{pid}/map_files/{first:x}-{last:x}").st_blocks * _BLOCK
     except OSError:
         size = int(offset, 16) + last - first
-    return _identity(*file[:2]), size
+    return _identity(device, inode), size
 
 
 def _identity(device: str, inode: str) -> FileId:
@@ -171,28 +177,31 @@ def descendants() -> list[psutil.Process]:
         return []
 
 
-def usage(processes: list[psutil.Process]) -> tuple[int, float, int]:
+def usage(processes: list[psutil.Process], most: int = 0) -> tuple[int, float, int]:
     """Return resident bytes, processor seconds and threads of the processes together; what they share counts several times.
 
     Files in memory count while a process has them (`files_in_memory`), and tables of pages: no process's resident memory tells
-    of them.
+    of them. most : bytes that matter: shared memory is looked for only where it could make more than these.
     """
-    resident, seconds, threads = sum(files_in_memory(processes).values()), 0.0, 0
+    resident, unseen, seconds, threads = 0, 0, 0.0, 0
     for process in processes:
         with suppress(psutil.Error), process.oneshot():
-            resident += process.memory_info().rss + _tables(process)
+            memory = process.memory_info()
+            resident += memory.rss + _tables(process)
+            # What is shared is in none of its own data.
+            unseen += memory.vms - memory.data
             times = process.cpu_times()
             seconds += times.user + times.system + times.children_user + times.children_system
             threads += process.num_threads()
-    return resident, seconds, threads
+    files = files_in_memory(processes, is_open_enough=resident + unseen <= most)
+    return resident + sum(files.values()), seconds, threads
 
 
 def _tables(process: psutil.Process) -> int:
     """Return the bytes of a process's tables of pages, of which each tells of 2 MiB that may all be one page."""
     with suppress(OSError):
-        for line in Path(f"/proc/{process.pid}/status").read_text(errors="replace").splitlines():
-            if line.startswith("VmPTE:"):
-                return int(line.split()[1]) * _KIB
+        if found := _TABLES.search(Path(f"/proc/{process.pid}/status").read_bytes()):
+            return int(found[1]) * _KIB
     return 0
 
 
