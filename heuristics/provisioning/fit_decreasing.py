@@ -107,7 +107,8 @@ def tetris(instance: ProvisioningInstance) -> Provisioning:
     left, opened = instance.counts.copy(), _densest_type(instance)
     largest_first = np.argsort(-_sizes(instance, "dot-product"), kind="stable")
     task2class = instance.task_classes()
-    by_class, types = np.argsort(task2class, kind="stable"), []
+    types: list[int] = []
+    by_class = np.argsort(task2class, kind="stable")
     following, task2machine = np.cumsum(instance.counts) - instance.counts, np.empty(instance.num_tasks, np.int64)
     for c in largest_first.tolist():
         while left[c]:
