@@ -92,6 +92,14 @@ def completes_by(g: Engine, x: int, e: float, d: float) -> float:
     return float(1.0 - p_shrink(g, x) * (1.0 - last / survival))
 
 
+@inner_kernel
+def wasted_from(g: Engine, e: float, d: float) -> float:
+    """Return the integral of t f(t) from e to e + d: what a task of length d is expected to waste at a VM's age e (SciSpot)."""
+    survival, integral = look(g, e)
+    last, last_integral = look(g, e + d)
+    return float(e * survival - (e + d) * last + last_integral - integral)
+
+
 @lean_kernel
 def keep_fresh(s: State, g: Engine) -> bool:
     """Look at the log of the last day again if it is time to, and return whether it was. O(N log N + G) if so."""
