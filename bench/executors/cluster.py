@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from schedgap.bench.executors.execute import Executor, Performed, Setting, Task, Undone, close_pools, perform
+from schedgap.bench.executors.execute import OVER, Executor, Performed, Setting, Task, Undone, close_pools, perform
 from schedgap.bench.isolation.handle import end_spawners
 from schedgap.bench.isolation.messages import Answer
 from schedgap.bench.isolation.pool import PoolClosedError
@@ -35,7 +35,7 @@ MAX_RETRIES = 3
 MAX_SHARED = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Session:
     """What a harness's runs have in common, wherever they land.
 
@@ -90,7 +90,6 @@ def refuse(worker: str, problem: str) -> ExecutorError:
 
 _LOCK = threading.Lock()
 _FOLDERS: dict[str, Scratch] = {}
-_ENDED: set[str] = set()
 
 
 def perform_there(session: Session, task: Task, pickled: bytes) -> Performed:
@@ -106,7 +105,7 @@ def perform_there(session: Session, task: Task, pickled: bytes) -> Performed:
     if (problem := problem_here(session.versions)) is not None:
         raise refuse(str(host_facts()["name"]), problem)
     with _LOCK:
-        if session.identity in _ENDED:
+        if session.identity in OVER:
             raise PoolClosedError
         scratch = _FOLDERS.get(session.identity)
         if scratch is None:
@@ -120,13 +119,23 @@ def perform_there(session: Session, task: Task, pickled: bytes) -> Performed:
     return perform(replace(task, pickled=pickled, setting=setting))
 
 
+def is_known(identity: str) -> bool:
+    """Whether this worker's process has done a run of the session, and keeps what it needs for the next."""
+    return identity in _FOLDERS
+
+
 def end_session(identity: str) -> None:
     """End what this worker's process does for a session, now and for what still waits for it."""
-    with _LOCK:
-        _ENDED.add(identity)
-        scratch = _FOLDERS.pop(identity, None)
+    OVER.add(identity)
+    leave_session(identity)
+
+
+def leave_session(identity: str) -> None:
+    """End what this worker's process keeps for a session; a run that comes later would start anew."""
     close_pools(identity)
     end_spawners()
+    with _LOCK:
+        scratch = _FOLDERS.pop(identity, None)
     if scratch is not None:
         scratch.remove()
 

@@ -21,7 +21,7 @@ from joblib import Parallel, delayed
 
 from schedgap.bench.isolation.handle import prepare_spawner
 from schedgap.bench.isolation.messages import Answer, Request
-from schedgap.bench.isolation.pool import Pool, doing
+from schedgap.bench.isolation.pool import Pool, PoolClosedError, doing
 from schedgap.bench.plugins.discover import Home
 from schedgap.bench.plugins.files import code_hash
 from schedgap.bench.programs.program import Program
@@ -86,6 +86,8 @@ class Undone:
 
 
 _POOLS: dict[Setting, Pool] = {}
+# Sessions that are over: nobody would end a pool that a thread of theirs opens later.
+OVER: set[str] = set()
 _LOCK = threading.Lock()
 # The servers of a process are not those of one that is forked from it.
 os.register_at_fork(after_in_child=_POOLS.clear)
@@ -160,9 +162,17 @@ class ProcessExecutor(Executor):
 
 
 def pool_of(setting: Setting) -> Pool:
-    """Return the pool of a setting, started by the first who asks; `close_pools` ends it."""
+    """Return the pool of a setting, started by the first who asks; `close_pools` ends it.
+
+    Raises
+    ------
+    PoolClosedError
+        if the session is over.
+    """
     key = replace(setting, plugins=())
     with _LOCK:
+        if key.session in OVER:
+            raise PoolClosedError
         if key not in _POOLS:
             _POOLS[key] = Pool(key.families, key.threads)
         return _POOLS[key]

@@ -29,7 +29,7 @@ PLACEMENT = register_family(
         picture=picture,
         features=features,
         bound_methods=("bound-node-patterns", "bound-resources"),
-        told=tuple(f"idle_at_{mark}" for mark in MARKS),
+        told=("idle_percent", *(f"idle_at_{mark}" for mark in MARKS)),
         large=(("openb-like", {"nodes": 1213}),),
         size="pods",
     )

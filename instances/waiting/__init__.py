@@ -6,9 +6,8 @@ from schedgap.instances.waiting.files import read_instance, read_solution, write
 from schedgap.instances.waiting.generators import bursty, mms
 from schedgap.instances.waiting.measures import assumptions, measures, picture
 from schedgap.instances.waiting.model import FAMILY, RENTED, WaitingInstance, WaitingSchedule, shrink
-from schedgap.instances.waiting.objective import Costs, costs, paid_us, rounded_up
 from schedgap.instances.waiting.readers import lsf_csv, slurm, swf
-from schedgap.instances.waiting.verify import verify
+from schedgap.instances.waiting.verify import Costs, costs, paid_us, rounded_up, verify
 
 WAITING = register_family(
     Family(

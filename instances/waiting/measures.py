@@ -7,7 +7,7 @@ import numpy as np
 from schedgap.instances.picture import OTHER, RUNS, WAITING, WAITS, Picture, Spans, timetable
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.model import RENTED, WaitingInstance, WaitingSchedule
-from schedgap.instances.waiting.objective import paid_us
+from schedgap.instances.waiting.verify import paid_us
 
 DOLLAR_HOURS = DOLLAR * HOUR_US
 # Warm-up and drain: these shares of the jobs at both ends are left out of the figures named `steady_*`.

@@ -28,7 +28,7 @@ from schedgap.instances.slurm import core_hours, kind_note, read_log, share_of
 from schedgap.instances.units import SECOND_US
 from schedgap.instances.unpacked import unpacked
 from schedgap.instances.waiting.model import FAMILY, MAX_TOTAL_US, MAX_UNITS, WaitingInstance
-from schedgap.instances.waiting.objective import DISCOUNT, MIB_PER_CORE, m5, waiting, with_history
+from schedgap.instances.waiting.verify import DISCOUNT, MIB_PER_CORE, m5, waiting, with_history
 
 # The share of a log's core-hours that may be in jobs larger than a fixed machine whose size is chosen by the log.
 MAY_NOT_FIT = 0.01
