@@ -35,7 +35,7 @@ MAX_RETRIES = 3
 MAX_SHARED = 16
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class Session:
     """What a harness's runs have in common, wherever they land.
 
@@ -119,19 +119,9 @@ def perform_there(session: Session, task: Task, pickled: bytes) -> Performed:
     return perform(replace(task, pickled=pickled, setting=setting))
 
 
-def is_known(identity: str) -> bool:
-    """Whether this worker's process has done a run of the session, and keeps what it needs for the next."""
-    return identity in _FOLDERS
-
-
 def end_session(identity: str) -> None:
     """End what this worker's process does for a session, now and for what still waits for it."""
     OVER.add(identity)
-    leave_session(identity)
-
-
-def leave_session(identity: str) -> None:
-    """End what this worker's process keeps for a session; a run that comes later would start anew."""
     close_pools(identity)
     end_spawners()
     with _LOCK:

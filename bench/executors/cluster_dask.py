@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-import weakref
 from typing import Any
 
 import dask
@@ -75,7 +74,7 @@ class DaskExecutor(cluster.ClusterExecutor):
         return self._client.submit(_same, value, key=f"schedgap-{self._session.identity}-{name}")
 
     def _submit(self, session: Any, task: Task, instance: Any) -> Any:
-        sent = self._client.submit(_perform, session, task, instance, pure=False)
+        sent = self._client.submit(cluster.perform_there, session, task, instance, pure=False)
         self._ends.add(sent)
         return sent.key
 
@@ -98,18 +97,6 @@ class DaskExecutor(cluster.ClusterExecutor):
                 return cluster.lost(task, error)
             time.sleep(LOOK_EVERY_S)
         return cluster.undone(task, error)
-
-
-def _perform(session: cluster.Session, task: Task, instance: bytes) -> Performed:
-    """Measure one run. The worker drops the session once no harness asks for it, also when that was killed: then all goes."""
-    if not cluster.is_known(session.identity):
-        weakref.finalize(session, _leave, session.identity).atexit = False
-    return cluster.perform_there(session, task, instance)
-
-
-def _leave(identity: str) -> None:
-    """End servers in a thread of its own: the worker drops things where it must not wait."""
-    threading.Thread(target=cluster.leave_session, args=(identity,), daemon=True).start()
 
 
 def _same(value: Any) -> Any:

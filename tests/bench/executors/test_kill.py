@@ -34,8 +34,8 @@ def test_kill_at_random_points(write_suite, hostile, kill_at_random):
     assert alive == []
 
 
-def test_kill_while_workers_work(write_suite, tmp_path_factory, dask_cluster, kill_at_random, wait_until):
-    """What the harness had sent ahead is done for nobody; once the last has ended nothing is left on the workers."""
+def test_kill_while_workers_work(write_suite, tmp_path_factory, dask_cluster, kill_at_random):
+    """What the harness had sent ahead is done for nobody."""
     if importlib.util.find_spec("distributed") is None:
         pytest.skip("distributed is not installed: pip install 'schedgap[dask]'")
     kills, a_kill = KILLS or 2, 8
@@ -43,7 +43,6 @@ def test_kill_while_workers_work(write_suite, tmp_path_factory, dask_cluster, ki
     try:
         where = ["--executor", "dask", "--address", own.address, "--plugin", own.plugin]
         kill_at_random(write_suite(["x-slow"], seeds=a_kill * kills), *where, kills=kills, a_kill=a_kill)
-        wait_until(lambda: own.spawners() == [])
     finally:
         own.close()
 
