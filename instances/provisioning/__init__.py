@@ -111,7 +111,7 @@ PROVISIONING = register_family(
             disruption_scale=ONE_TASK,
         ),
         floor_method="portfolio",
-        floor_first=("karpenter", "karpenter-consolidation", "bound-resource-prices"),
+        floor_first=("karpenter", "karpenter-consolidation", "settled", "bound-resource-prices"),
         floor_beside=("bound-pooled",),
         bound_methods=("patterns", "column-generation", "interference"),
         large=(

@@ -334,7 +334,7 @@ class Market:
         if bound and not self.spot and any(kind.offers(SPOT) for kind in self.catalogue.types):
             self.spot = True
             self.state.report.sentences.append(
-                f"New machines may be spot, at spot prices, as some pods admit nothing else: {listed(list(dict.fromkeys(bound)))}."
+                f"New machines may be spot, at spot prices, as some pods admit nothing else: {listed([*dict.fromkeys(bound)])}."
             )
 
     def _tell_spot(self, groups: Sequence[Template]) -> None:
