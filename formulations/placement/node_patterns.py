@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from schedgap.formulations.placement.moves_bound import bound_resources
 from schedgap.formulations.placement.packing import Packing, Pricing, certificate, in_percent, packing_of
 from schedgap.formulations.placement.relaxation import NODE_LIMITS, Relaxation, by_gpu, key_of
 from schedgap.instances.arrays import IntArray
@@ -358,7 +359,11 @@ def _details(instance: PlacementInstance, solved: Solved) -> dict[str, Any]:
 def bound_gpu_resources(instance: PlacementInstance, time_limit_s: float | None = None) -> Outcome:
     """Which shares fit one GPU, beside prices on the CPU and memory of each kind of node: contents are priced, not searched."""
     seconds = np.inf if time_limit_s is None else time_limit_s
+    # Prices by type of node, which the search for prices does not always come upon.
+    plain = bound_resources(instance, time_limit_s)
     solved = relaxed(instance, packing_of(instance), seconds, node_limits=(0,))
+    if plain.bound is not None and plain.bound > solved.bound:
+        return plain
     return Outcome(bound=solved.bound, details=_details(instance, solved), certificate=solved.proof)
 
 
