@@ -6,8 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from schedgap.bench.executors.cluster import end_session, make_session, perform_there
-from schedgap.bench.executors.execute import close_pools
+from schedgap.bench.executors.execute import close_pools, end_session, make_session, perform_there
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.plan import plan_suite
 from schedgap.bench.programs.program import Program
