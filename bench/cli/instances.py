@@ -29,7 +29,7 @@ from schedgap.bench.suites.source import Source, family_of_file
 from schedgap.formulations.export import find_model_builder, write_model
 from schedgap.formulations.imported import imported, read_answer
 from schedgap.instances.documents.json_files import arrays_beside
-from schedgap.instances.errors import InstanceError, SolutionError, did_you_mean, one_line
+from schedgap.instances.errors import InstanceError, SolutionError, did_you_mean, first_of, one_line
 from schedgap.instances.family import DEFAULT_FAMILY, FAMILIES, find_family
 from schedgap.instances.traces import fetch as download
 
@@ -160,7 +160,8 @@ def _reading(format_name: str, family: str) -> str:
     if not readers:
         formats = sorted({name for each in FAMILIES.values() for name in each.importers})
         raise InstanceError(
-            f"there is no import format '{format_name}'; {did_you_mean(format_name, formats)}known are {', '.join(formats)}."
+            f"there is no import format '{format_name}'; {did_you_mean(format_name, formats)}known are {first_of(formats)}; "
+            "`schedgap list instances` has all."
         )
     if DEFAULT_FAMILY in readers:
         return DEFAULT_FAMILY

@@ -38,6 +38,7 @@ FAIRNESS = register_family(
         importers={"openb-constraints": openb_constraints},
         shrink=shrink,
         measures=measures,
+        headline=("min_share", "distance_max", "users_below"),
         picture=picture,
         bound_methods=("water-filling",),
         large=(

@@ -89,6 +89,7 @@ PROVISIONING = register_family(
         },
         shrink=shrink,
         measures=measures,
+        headline=("machines", "allocation_*"),
         picture=picture,
         features=features,
         cluster=Cluster(

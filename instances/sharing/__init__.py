@@ -24,6 +24,7 @@ SHARING = register_family(
         importers={},
         shrink=shrink,
         measures=measures,
+        headline=("mean_completion_delay_s", "jain_mean", "distance_mean"),
         picture=picture,
         bound_methods=("bound-intervals", "bound-work"),
         large=(("macro", {"jobs": 2_888}), ("random-jobs", {"jobs": 400})),

@@ -59,6 +59,16 @@ def measures(instance: WaitingInstance, schedule: WaitingSchedule) -> dict[str, 
     }
 
 
+def assumptions(instance: WaitingInstance) -> tuple[str, ...]:
+    """Return what an instance says of prices and patience, which is its user's to say."""
+    wait = (
+        f"an hour of waiting costs ${instance.wait_price / DOLLAR:,.6g}" if instance.wait_price else "waiting is free"
+    )
+    longest = "" if instance.max_wait_us is None else f", no job waits over {instance.max_wait_us / HOUR_US:,.6g} h"
+    owned = f"{instance.machine_cores} cores cost ${instance.fixed_price / DOLLAR:,.6g} an hour to own"
+    return (f"{wait} (wait_price, max_wait_h){longest}", f"{owned} (machine_cores, discount)")
+
+
 def picture(instance: WaitingInstance, schedule: WaitingSchedule) -> Picture:
     """Return when jobs wait and run; a fixed machine is paid all the time, whatever is on it."""
     end_us = schedule.start_us + instance.runtime_us

@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from schedgap.instances.csv_table import LARGEST, whole_number
-from schedgap.instances.errors import InstanceError, did_you_mean
+from schedgap.instances.errors import InstanceError, did_you_mean, first_of
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.readers.quantities import decimal
 from schedgap.instances.provisioning.running import ANY_NUMBER
@@ -36,8 +36,6 @@ Amount: TypeAlias = int | float | str | Decimal | Fraction
 Row: TypeAlias = Mapping[str, Any]
 
 _DECIMAL = re.compile(r"\d{1,12}(?:\.\d{0,6})?", re.ASCII)
-# Names that a message lists.
-SHOWN = 5
 # How keys of a row are called in an instance; an instance in which nothing has or wants a GPU has no such resource.
 RESOURCES = {"gpus": "gpu", "cores": "cpu", "gib": "ram_gib"}
 _TYPE_KEYS = ("name", "price", "cores", "gib", "gpus", "count", "family")
@@ -226,10 +224,8 @@ def orlib(path: Path | str, *, member: str = "", name: str = "", problem: str = 
         items = [(numbers.item(capacity, scaled=True), 1) for _ in range(count)]
         if problem in ("", names[-1]):
             return _instance(numbers, capacity, items, name or names[-1], ends=False)
-    known = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
-    raise InstanceError(
-        f"{numbers.path.name} has no problem '{problem:.60}'; {did_you_mean(problem, names)}it has {known}."
-    )
+    near = did_you_mean(problem, names)
+    raise InstanceError(f"{numbers.path.name} has no problem '{problem:.60}'; {near}it has {first_of(names)}.")
 
 
 class _Numbers:
