@@ -1,6 +1,6 @@
 """Generators of sharing instances: Eunomia's two benchmarks, and small random ones.
 
-Eunomia's macro-benchmark (section IV-C), synthesized: the machines and jobs of `fairness.constraints`, over 5,000 s.
+Eunomia's macro-benchmark (section IV-C), synthesized: the machines and jobs of `fairness.generators`, over 5,000 s.
 
 Given by the paper: the span and the warm-up. All other numbers here are assumed, the load above all, which it does not give.
 """

@@ -6,8 +6,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from schedgap.bench.executors import execute
-from schedgap.bench.executors.execute import close_pools, end_session, make_session, perform_there
+from schedgap.bench.executors import cluster, execute
+from schedgap.bench.executors.cluster import end_session, make_session, perform_there
+from schedgap.bench.executors.execute import close_pools
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.plan import plan_suite
 from schedgap.bench.programs.program import Program
@@ -47,13 +48,13 @@ def test_the_end_of_one_does_not_end_another(task):
 
 def test_a_run_that_comes_as_its_session_ends(task, monkeypatch):
     """Nobody would end what it starts."""
-    session, performed = make_session(task.setting), execute.perform
+    session = make_session(task.setting)
 
     def perform(run):
         end_session(session.identity)
-        return performed(run)
+        return execute.perform(run)
 
-    monkeypatch.setattr(execute, "perform", perform)
+    monkeypatch.setattr(cluster, "perform", perform)
     with pytest.raises(PoolClosedError):
         perform_there(session, task, task.pickled)
     assert not spawners()
