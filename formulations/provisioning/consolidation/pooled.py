@@ -29,6 +29,7 @@ import numpy as np
 from schedgap.formulations.backends import solve
 from schedgap.formulations.linear_model import LinearModel, Rows, proven_cost
 from schedgap.formulations.provisioning.consolidation.consolidation import grouped_plan, trim
+from schedgap.formulations.provisioning.consolidation.exchange import Exchange
 from schedgap.formulations.provisioning.limits import hardest_apart, without_interference
 from schedgap.formulations.provisioning.pooled.kernels_place import place_best
 from schedgap.formulations.provisioning.pooled.packing import pack
@@ -55,8 +56,8 @@ ALMOST = 1e-6
 # Share of what found no room that the next program gets more: less waste is enough for most of it.
 SHORT = 0.5
 UNLIMITED_S = 60.0
-# Share of the time for one program; programs in vain after which the search ends.
-PROGRAM_SHARE, PATIENCE = 0.35, 12
+# Shares of the time for one program, and after which none with more room begins; programs in vain after which none does.
+PROGRAM_SHARE, ROOM_SHARE, PATIENCE = 0.25, 0.15, 12
 # Seconds for what finds no room, each time.
 REST_S = 1.0
 
@@ -73,6 +74,7 @@ def supports(instance: ProvisioningInstance) -> str | None:
 
 @method(
     "consolidation-pooled",
+    version=2,
     family=FAMILY,
     supports=supports,
     bounds=True,
@@ -154,10 +156,16 @@ class Keeping(Search):
         return machine, np.sort(np.array(chosen, np.int64))[which]
 
     def run(self) -> None:
+        """Solve the program, pack its machines, and exchange some of them while there is time."""
+        self._solve()
+        if self.best is not None and self.is_open:
+            self.programs += Exchange(self.instance, self, self.threads).run()
+
+    def _solve(self) -> None:
         """Solve, pack, and ask for as much more room as was short, until no program is cheaper than the best plan."""
         room = np.zeros((len(self.instance.families), len(self.instance.resources)))
         over, idle, share = 0, 0, PROGRAM_SHARE
-        while self.is_open and idle < PATIENCE:
+        while self.is_open and idle < PATIENCE and (self.best is None or self.left_s > (1 - ROOM_SHARE) * self.limit_s):
             is_first = not room.any() and over == 0
             limit_s = min(self.left_s, max(1.0, share * self.limit_s))
             chosen = self._chosen(room, over, limit_s)

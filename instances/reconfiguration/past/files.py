@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from gzip import BadGzipFile
+from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
+
+try:
+    # The same in Intel's, which takes a third of the time.
+    from isal import igzip as gzip
+    from isal.isal_zlib import error as Damaged
+except ImportError:
+    import gzip
+    from zlib import error as Damaged
 
 from schedgap.instances.documents.openings import MOST_BYTES, read_given
 from schedgap.instances.errors import InstanceError
@@ -25,13 +34,13 @@ INSIDE = re.compile(
     rb'"(?:creationTimestamp|startTime|lastHeartbeatTime|lastTransitionTime|finishedAt)": ?"([0-9TZ:-]{20})"'
 )
 GZIP, BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
-# No byte of a deflated text stands for more.
-MOST_INFLATED = 1032
+PART = 2**20
 # So many looks are read ahead of the one at hand, by so many threads.
 AHEAD, THREADS = 3, 2
 # A time with its files, each with what its name says beside the time; and a file with its text, or why it has none.
 Files: TypeAlias = tuple[int, list[tuple[Path, str]]]
-Text: TypeAlias = tuple[Path, str, bytes | InstanceError]
+Text: TypeAlias = tuple[Path, str, bytes | bytearray | InstanceError]
+DAMAGED = (EOFError, BadGzipFile, Damaged)
 
 
 def named_time(name: str) -> tuple[int | None, str, bool]:
@@ -92,22 +101,23 @@ def in_order(paths: Sequence[tuple[Path, str]]) -> tuple[list[Files], list[str],
     return ordered, bad, said
 
 
-def newest(text: bytes) -> int | None:
+def newest(text: bytes | bytearray) -> int | None:
     """Return the newest time that objects of a text say, None where they say none."""
     found = [unix_s(stamp.decode()) for stamp in set(INSIDE.findall(text))]
     return max((moment for moment in found if moment is not None), default=None)
 
 
-def read_ahead(
-    looks: Sequence[Files],
-) -> Iterator[tuple[int, list[Text]]]:
-    """Yield the texts of the looks, or why one cannot be read; what is deflated is inflated meanwhile by other threads."""
+def read_ahead(looks: Sequence[Files], spare: list[bytearray]) -> Iterator[tuple[int, list[Text]]]:
+    """Yield the texts of the looks, or why one cannot be read; what is deflated is inflated meanwhile by other threads.
+
+    spare : texts that are not needed any more, in whose place others may be put.
+    """
 
     def texts(files: Sequence[tuple[Path, str]]) -> list[Text]:
         found: list[Text] = []
         for path, slot in files:
             try:
-                found.append((path, slot, text_of(path)))
+                found.append((path, slot, text_of(path, spare)))
             except InstanceError as error:
                 found.append((path, slot, error))
         return found
@@ -123,8 +133,8 @@ def read_ahead(
             yield at, ready.result()
 
 
-def text_of(path: Path) -> bytes:
-    """Return the text of a file, inflated if need be.
+def text_of(path: Path, spare: list[bytearray] | None = None) -> bytes | bytearray:
+    """Return the text of a file, inflated if need be, into the last of what is spare if there is any.
 
     Raises
     ------
@@ -133,28 +143,32 @@ def text_of(path: Path) -> bytes:
     """
     try:
         content = read_given(path)
-        return (_inflated(content) if content.startswith(GZIP) else content).removeprefix(BOM)
-    except zlib.error:
+        if not content.startswith(GZIP):
+            return content.removeprefix(BOM)
+        try:
+            room = spare.pop() if spare else bytearray()
+        except IndexError:
+            room = bytearray()
+        _inflate(content, room)
+    except DAMAGED:
         raise InstanceError("its gzip stream is cut or damaged") from None
     except OSError as error:
         raise InstanceError(error.strerror or str(error)) from None
+    if room.startswith(BOM):
+        del room[: len(BOM)]
+    return room
 
 
-def _inflated(content: bytes) -> bytes:
-    # What the stream says of its size is true of most, and saves half of the time.
-    size = int.from_bytes(content[-4:], "little")
-    if len(content) * MOST_INFLATED <= 4 * MOST_BYTES and 0 < size <= MOST_BYTES:
-        text = zlib.decompress(content, zlib.MAX_WBITS + 16, size)
-        if len(text) == size:
-            return text
-    texts, left = [], MOST_BYTES
-    while content:
-        stream = zlib.decompressobj(zlib.MAX_WBITS + 16)
-        texts.append(stream.decompress(content, left + 1))
-        left -= len(texts[-1])
-        if left < 0:
-            raise OSError(f"it inflates to more than {MOST_BYTES} bytes")
-        if not stream.eof:
-            raise zlib.error
-        content = stream.unused_data
-    return b"".join(texts)
+def _inflate(content: bytes, room: bytearray) -> None:
+    """Replace what is in a room, in parts that the processor's cache holds: memory that is there already is not asked for."""
+    size, part = 0, -1
+    with gzip.GzipFile(fileobj=BytesIO(content)) as file:
+        while part:
+            if size == len(room):
+                room += bytes(PART)
+            with memoryview(room) as view:
+                part = file.readinto(view[size : size + PART])
+            size += part
+            if size > MOST_BYTES:
+                raise OSError(f"it inflates to more than {MOST_BYTES} bytes")
+    del room[size:]

@@ -23,7 +23,7 @@ from schedgap.instances.provisioning.readers.kubernetes.objects import decode
 PASSING = re.compile(rb'"(?:resourceVersion|lastHeartbeatTime)": ?"([^"\\]*)"')
 # Where the first object begins, within so many bytes.
 ITEMS, MOST_HEAD = re.compile(rb'"items": ?\[\s*'), 4096
-FIRST_CHUNK, LAST_CHUNK = 2**12, 2**21
+FIRST_CHUNK, LAST_CHUNK = 2**12, 2**17
 # So many objects that are gone in a row are found by their key, and so many ends of one object are tried.
 MOST_GONE, MOST_ENDS = 4096, 64
 QUOTE, BACKSLASH, SPACE = 34, 92, 32
@@ -54,7 +54,7 @@ class Look(Generic[S]):
     that are new or other than in the look before, and keys of those that are not in this one, or are among those that came.
     """
 
-    text: bytes
+    text: bytes | bytearray
     kind: str
     first: IntArray
     last: IntArray
@@ -68,7 +68,7 @@ class Look(Generic[S]):
 Read = Callable[[bytes, str], S]
 
 
-def read_look(text: bytes, read: Read[S], before: Look[S] | None = None) -> Look[S]:
+def read_look(text: bytes | bytearray, read: Read[S], before: Look[S] | None = None) -> Look[S]:
     """Read a text, by the look before it where there is one.
 
     read : returns an object, from its text and what the kind of the list says of its own; raises `InstanceError` for what is
@@ -86,7 +86,7 @@ def read_look(text: bytes, read: Read[S], before: Look[S] | None = None) -> Look
     return found
 
 
-def _whole(text: bytes, read: Read[S]) -> Look[S]:
+def _whole(text: bytes | bytearray, read: Read[S]) -> Look[S]:
     head: _List = decode(text, _List)
     if head.items is None:
         raise InstanceError(f"its kind is '{head.kind:.60}', not a List")
@@ -99,21 +99,21 @@ def _whole(text: bytes, read: Read[S]) -> Look[S]:
     )
 
 
-def _seam(text: bytes, first: IntArray, last: IntArray) -> bytes:
+def _seam(text: bytes | bytearray, first: IntArray, last: IntArray) -> bytes:
     starts = [text[at : at + 40] for at in first.tolist()]
     if len(starts) < 2:
         return b""
     # What the first and the last have in common in their order, all have.
     low, high = min(starts), max(starts)
     alike = next((n for n, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
-    return b"}" + text[int(last[0]) : int(first[1])] + low[:alike]
+    return bytes(b"}" + text[int(last[0]) : int(first[1])] + low[:alike])
 
 
-def _address(buffer: bytes | Raw) -> int:
+def _address(buffer: bytes | bytearray | Raw) -> int:
     return int(np.frombuffer(buffer, np.uint8).__array_interface__["data"][0])
 
 
-def _passing(text: bytes, at: int = 0) -> IntArray:
+def _passing(text: bytes | bytearray, at: int = 0) -> IntArray:
     """Return the places of the bytes that say nothing, in order. at : where the text begins."""
     spans = [match.span(1) for match in PASSING.finditer(text)]
     return np.array([place for span in spans for place in range(at + span[0], at + span[1])], np.int64)
@@ -122,7 +122,7 @@ def _passing(text: bytes, at: int = 0) -> IntArray:
 class _Walk(Generic[S]):
     """One way through a text and the one before it, object by object where they differ."""
 
-    def __init__(self, before: Look[S], text: bytes, read: Read[S]) -> None:
+    def __init__(self, before: Look[S], text: bytes | bytearray, read: Read[S]) -> None:
         self.old, self.text, self.read = before, text, read
         self.a, self.b = np.frombuffer(before.text, np.uint8), np.frombuffer(text, np.uint8)
         self.known = set(before.keys)
@@ -176,7 +176,7 @@ class _Walk(Generic[S]):
         self.gone += keys[i:]
         return Look(self.text, self.old.kind, first, last, self.keys, places, self.old.seam, self.come, self.gone)
 
-    def _old(self, i: int) -> bytes:
+    def _old(self, i: int) -> bytes | bytearray:
         return self.old.text[int(self.old.first[i]) : int(self.old.last[i])]
 
     def _place(self, key: int, i: int) -> int:
@@ -236,7 +236,7 @@ class _Walk(Generic[S]):
             found = self.text.find(self.old.seam, stop, self.end)
             stop = self.end if found < 0 else found + 1
             try:
-                return self.read(self.text[at:stop], self.old.kind), stop
+                return self.read(bytes(self.text[at:stop]), self.old.kind), stop
             except InstanceError:
                 if stop == self.end:
                     break

@@ -299,8 +299,8 @@ def snapshots(paths: Sequence[tuple[Path, str]]) -> History:
         where no look can be read, two have one time, and a time is not known.
     """
     looks, bad, said = in_order(paths)
-    cluster, before, times = _Cluster(), dict[str, Look[_Sight]](), list[int]()
-    for now, texts in read_ahead(looks):
+    cluster, before, times, spare = _Cluster(), dict[str, Look[_Sight]](), list[int](), list[bytearray]()
+    for now, texts in read_ahead(looks, spare):
         shown = _shown(texts, cluster, before)
         if isinstance(shown, str):
             bad.append(shown)
@@ -314,6 +314,7 @@ def snapshots(paths: Sequence[tuple[Path, str]]) -> History:
             _check_clock(now, texts)
         dropped = [key for slot, look in before.items() if slot not in shown for key in look.keys]
         cluster.see(shown, dropped, now, times[-1] if times else now)
+        spare += [look.text for look in before.values() if isinstance(look.text, bytearray)]
         before = shown
         times.append(now)
     number = len(times) + len(bad)

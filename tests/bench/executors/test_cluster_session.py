@@ -6,9 +6,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from schedgap.bench.executors import cluster, execute
-from schedgap.bench.executors.cluster import end_session, make_session, perform_there
-from schedgap.bench.executors.execute import close_pools
+from schedgap.bench.executors import execute
+from schedgap.bench.executors.execute import close_pools, end_session, make_session, perform_there
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.plan import plan_suite
 from schedgap.bench.programs.program import Program
@@ -48,13 +47,13 @@ def test_the_end_of_one_does_not_end_another(task):
 
 def test_a_run_that_comes_as_its_session_ends(task, monkeypatch):
     """Nobody would end what it starts."""
-    session = make_session(task.setting)
+    session, performed = make_session(task.setting), execute.perform
 
     def perform(run):
         end_session(session.identity)
-        return execute.perform(run)
+        return performed(run)
 
-    monkeypatch.setattr(cluster, "perform", perform)
+    monkeypatch.setattr(execute, "perform", perform)
     with pytest.raises(PoolClosedError):
         perform_there(session, task, task.pickled)
     assert not spawners()

@@ -17,7 +17,7 @@ def test_bounds_and_plans_keep_to_the_cheapest_of_all(tiny, cheapest, seed, weig
     if supports(instance) is not None:
         assert instance.max_disruption is None
         return
-    found, least = consolidation_pooled(instance, time_limit_s=5), cheapest(instance)
+    found, least = consolidation_pooled(instance, time_limit_s=2), cheapest(instance)
     if least is None:
         assert found.solution is None
         return
