@@ -106,6 +106,23 @@ METHODS = {
         "feasible",
         None,
     ),
+    # A page of zeros is in no memory, but each 2 MiB of it is told of by a page.
+    "m-tables": (
+        "@PYTHON -IS -c 'import mmap, time; m = mmap.mmap(-1, 2**38, mmap.MAP_PRIVATE | 0x4020, mmap.PROT_READ);"
+        " print(sum(m[::2**21])); time.sleep(1)'; cat $OK",
+        "memory",
+        "over 300 MiB",
+    ),
+    "m-twice-over": ("cat $OK $OK", "invalid", "its answer is no solution: "),
+    "m-other-letters": ("printf '\\377\\376'; cat $OK", "invalid", "its answer is no solution: "),
+    "m-keys-twice": ("sed 's/^{/{\"machines\":[],/' $OK", "invalid", "'machines' is given twice in one object"),
+    "m-words-for-terminals": (
+        "printf '\\033]0;x\\007\\033[2J' >&2; exit 1",
+        "crashed",
+        "the program exited with code 1",
+    ),
+    "m-replaces-itself": ("exec cat $OK", "feasible", None),
+    "m-hard-link": ("rm -f $2; ln $OUT/journal.jsonl $2 2> /dev/null; :", "invalid", "its answer is no solution: "),
     "m-edits-instance": ("echo '{}' > $1; cat $OK > $2", "feasible", None),
     "m-directory": ("rm -f $2; mkdir $2", "invalid", "its answer is no solution: answer.json is no file"),
     "m-pipe": ("rm -f $2; mkfifo $2", "invalid", "its answer is no solution: answer.json is no file"),
@@ -124,7 +141,8 @@ METHODS = {
 }
 # Those that get the paths of the instance and of the solution: words of their commands.
 WITH_PATHS = {
-    *("m-gigabyte", "m-edits-instance", "m-directory", "m-pipe", "m-device", "m-link", "m-no-file"),
+    *("m-gigabyte", "m-edits-instance", "m-directory", "m-pipe", "m-device"),
+    *("m-link", "m-hard-link", "m-no-file"),
 }
 
 GREET = """read -r hello; echo '{"schema":"schedgap/policy/1","fields":["job","fitting"]}'; read -r asked"""
