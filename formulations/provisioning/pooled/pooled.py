@@ -138,8 +138,8 @@ FIRST_S = 0.3
 FIRST_SHARE, PART_SHARE, LAST_SHARE = 0.2, 0.05, 0.85
 # Least seconds for what a dive leaves, and the share of the time that is left which a dive may take.
 LEAST_S, DIVE_SHARE = 1.2, 0.6
-# Shares of the time limit for exchanging machines first, and for fleets of joined zones; those of the time until the end in
-# which large instances look for fleets, and until which they take machines apart.
+# Shares of the time limit for exchanging machines first, and for fleets of joined zones; of the time until the end, for fleets
+# of large instances, and until which these take machines apart, or small ones look for fleets.
 EXCHANGE_SHARE, JOINED_SHARE, FLEET_SHARE, RUIN_SHARE = 0.1, 0.25, 0.3, 0.7
 # How often all tasks try to settle on a fleet; moves for that a second of the time limit, and at most for each task.
 TRIES, MOVES, MOST_MOVES = 3, 200_000, 20_000
@@ -166,13 +166,11 @@ def bound_pooled(
     end = time.perf_counter() + (UNLIMITED_S if time_limit_s is None else time_limit_s)
     small = reduced(instance).instance
     bound = 0
-    programs = bounding(small)
-    for number, program in enumerate(programs):
-        left_s = end - time.perf_counter()
-        # Those of joined zones take little; the last one gets what is left.
-        left_s *= 1.0 if number == len(programs) - 1 else 0.8
+    for made in bounding(small):
+        # Those of joined zones take little.
+        left_s = 0.8 * (end - time.perf_counter())
         if left_s > 0:
-            bound = max(bound, program().solve(0.0, left_s, threads).bound)
+            bound = max(bound, made().solve(0.0, left_s, threads).bound)
             found(bound=bound)
     return Outcome(bound=bound)
 
@@ -276,7 +274,8 @@ class Renting(Search):
             self._joined = Joined(self.instance)
             if self._joined.instance is not None:
                 self.choose_fleets(Pooled(self._joined.instance, by_type=True), soon + JOINED_SHARE * self.limit_s)
-            self.choose_fleets(families if families.totals is not None else Pooled(self.instance, by_type=True), end)
+            program = families if families.totals is not None else Pooled(self.instance, by_type=True)
+            self.choose_fleets(program, now + RUIN_SHARE * (end - now))
         elif is_by_type:
             if self.instance.num_tasks <= MOST_SETTLED:
                 self.choose_fleets(families, now + FLEET_SHARE * (end - now))
@@ -287,9 +286,9 @@ class Renting(Search):
             self.widen(families, end, program_s)
         else:
             self.exchange(end)
-        for program in bounding(self.instance):
+        for made in bounding(self.instance):
             if self.is_open:
-                self.raise_bound(program().solve(0.0, self.left_s / 2, self.threads).bound)
+                self.raise_bound(made().solve(0.0, self.left_s / 2, self.threads).bound)
 
     def _choose_contents(self) -> None:
         """Bound and pack by the contents of machines, where tasks are of few kinds."""
