@@ -360,7 +360,7 @@ def bound_gpu_resources(instance: PlacementInstance, time_limit_s: float | None 
     """Which shares fit one GPU, beside prices on the CPU and memory of each kind of node: contents are priced, not searched."""
     seconds = np.inf if time_limit_s is None else time_limit_s
     # Prices by type of node, which the search for prices does not always come upon.
-    plain = bound_resources(instance, time_limit_s)
+    plain: Outcome = bound_resources(instance, time_limit_s)
     solved = relaxed(instance, packing_of(instance), seconds, node_limits=(0,))
     if plain.bound is not None and plain.bound > solved.bound:
         return plain
