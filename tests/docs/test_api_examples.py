@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "docs" / "examples" / "api"
-# What needs files from elsewhere: `schedgap import` on the family's page is their example.
+# What needs files from elsewhere, for which `schedgap import` on the family's page is the example, or takes many seconds.
 FROM_FILES = {
     *(
         "alibaba",
@@ -23,7 +23,7 @@ FROM_FILES = {
         "azure_v1",
         "spot_trace",
     ),
-    *("kai_snapshot", "fetch", "cluster_of_kind", "write_cluster"),
+    *("kai_snapshot", "fetch", "two_kinds", "datacentre", "cluster_of_kind", "write_cluster"),
 }
 spec = importlib.util.spec_from_file_location("hooks", ROOT / "docs" / "hooks.py")
 

@@ -1,11 +1,10 @@
-"""Generators, when tasks and jobs end, and what became of each run."""
+"""A generator, when tasks and jobs end, and what became of each run."""
 
 from schedgap.bench.plugins.discover import load_methods
 from schedgap.heuristics.harvest import policy
 from schedgap.instances import find_method
 from schedgap.instances import harvest as h
 
-assert h.datacentre(vms=4, days=0.5, seed=1).num_vms == h.two_kinds(20, 4, days=0.5, jobs=2, seed=1).num_vms == 4
 instance = h.quick(4, 2, seed=1)
 load_methods(["harvest"])
 schedule = find_method("harvest", "slacksched").func(instance)
