@@ -215,8 +215,11 @@ def gap(
     records = judged_together(records)
     best = best_of(records.values())[instance.digest]
     in_order = tuple(records[key] for key in plan.runs)
-    unit = find_family(chosen_family).unit_of(instance)
-    return GapResult(instance.name, instance.digest, chosen_family, best, in_order, opinion, unit)
+    known = find_family(chosen_family)
+    given = known.assumptions(instance) if known.assumptions else ()
+    left_out = getattr(instance, "left_out", ())
+    unit = known.unit_of(instance)
+    return GapResult(instance.name, instance.digest, chosen_family, best, in_order, opinion, unit, left_out, given)
 
 
 def _told(ends: Generator[Record, None, None], total: int, tell: Callable[[Progress], None]) -> dict[str, Record]:

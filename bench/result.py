@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +26,10 @@ from schedgap.bench.statistics.tables import (
     failures,
     in_percent,
     in_seconds,
+    measured,
     number,
     percent,
+    readable,
     table_html,
     table_lines,
 )
@@ -43,6 +47,10 @@ if TYPE_CHECKING:
 # figures only by whoever wants one.
 export_table = ModuleOnUse("schedgap.bench.statistics.export_table")
 notebook = ModuleOnUse("schedgap.bench.report.figure_files")
+
+
+# Of the input's core-hours: an answer without so many says so in capitals.
+LOUD = 0.1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -166,7 +174,8 @@ class SuiteResult(_Tabular):
 class GapResult(_Tabular):
     """What is known of one instance. best : over all runs. audit : what second opinions gave, None without any.
 
-    unit : of objectives and bounds as they are shown; by default the family's.
+    unit : of objectives and bounds as they are shown; by default the family's. left_out : kinds of input that the instance
+    does not hold, each with its share. assumptions : what it takes for granted.
     """
 
     instance: str
@@ -176,6 +185,8 @@ class GapResult(_Tabular):
     records: tuple[Record, ...]
     audit: Audit | None = None
     unit: str = ""
+    left_out: tuple[tuple[str, float], ...] = ()
+    assumptions: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "unit", self.unit or find_family(self.family).objective_unit)
@@ -189,28 +200,38 @@ class GapResult(_Tabular):
 
     def table(self) -> tuple[str, Sequence[Head], Sequence[Sequence[str]]]:
         """Return title, columns and cells: a row a run."""
-        unit = self.unit
+        unit, results = self.unit, self.to_json()["results"]
+        names = list(dict.fromkeys(name for row in results for name in row["measures"]))
         heads = (
             Head("method", is_text=True),
-            Head("status", 1, is_text=True),
-            Head(f"objective ({unit})", 2),
-            Head(f"own bound ({unit})", 4),
+            Head("status", len(names) + 1, is_text=True),
+            Head(f"objective ({unit})", 1),
+            *(Head(readable(name), rank) for rank, name in enumerate(names, 1)),
+            Head(f"own bound ({unit})", len(names) + 3),
             Head("gap (%)"),
-            Head("time (s)", 3),
+            Head("time (s)", len(names) + 2),
         )
         rows = [
             (
-                *(row["method"], row["status"], number(row["objective"]), number(row["bound"])),
-                *(in_percent(row["gap"]), in_seconds(row["wall_s"])),
+                *(row["method"], row["status"], number(row["objective"])),
+                *(measured(row["measures"].get(name)) for name in names),
+                *(number(row["bound"]), in_percent(row["gap"]), in_seconds(row["wall_s"])),
             )
-            for row in self.to_json()["results"]
+            for row in results
         ]
-        return self.instance, heads, rows
+        return f"{self.instance}{self._answered()}", heads, rows
+
+    def _answered(self) -> str:
+        """Return which part of the input is answered for, where that is not all."""
+        left = fsum(share for _, share in self.left_out)
+        kinds = ", ".join(f"{kind} ({share:.2%})" for kind, share in self.left_out)
+        said = f"{1 - left:.2%} of the core-hours are in this answer"
+        return f": {said.upper() if left > LOUD else said}; left out: {kinds}" if kinds else ""
 
     def to_json(self) -> dict[str, Any]:
         """Return what `schedgap gap --json` prints; objectives and bounds in the family's shown unit."""
-        scale = find_family(self.family).objective_scale
-        results = []
+        family = find_family(self.family)
+        scale, results = family.objective_scale, []
         for record in self.records:
             measurement, failed = record.measurement, record.status in FAILED
             objective = None if failed else measurement.objective
@@ -219,6 +240,12 @@ class GapResult(_Tabular):
                     "method": record.run.label,
                     "status": str(record.status),
                     "objective": in_unit(objective, scale),
+                    "measures": {
+                        name: value
+                        for each in family.headline
+                        for name, value in measurement.measures.items()
+                        if objective is not None and fnmatchcase(name, each)
+                    },
                     "bound": None if failed else in_unit(measurement.bound, scale),
                     "gap": self.best.gap(objective),
                     "wall_s": measurement.wall_s,
@@ -231,6 +258,8 @@ class GapResult(_Tabular):
             "digest": self.digest,
             "bound": in_unit(self.best.bound, scale),
             "best_objective": in_unit(self.best.objective, scale),
+            "left_out": [{"what": kind, "share": share} for kind, share in self.left_out],
+            "assumptions": list(self.assumptions),
             "results": results,
             "audit": None if self.audit is None else self.audit.to_json(),
         }

@@ -22,7 +22,7 @@ from schedgap.bench.records.runs import LACKING, RUN_SCHEMA
 from schedgap.bench.statistics import history
 from schedgap.bench.suites import bounds, results, suite
 from schedgap.instances.documents import DOCUMENTS
-from schedgap.instances.errors import InstanceError, did_you_mean
+from schedgap.instances.errors import InstanceError, did_you_mean, first_of
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 # Of formats that are no instance and no solution.
@@ -58,7 +58,9 @@ def json_schema(name: str) -> dict[str, Any]:
     known = schema_names()
     if name not in known:
         near = did_you_mean(name, known)
-        raise InstanceError(f"there is no schema '{name}'; {near}known are {', '.join(known)}.")
+        raise InstanceError(
+            f"there is no schema '{name}'; {near}known are {first_of(list(known))}; `schedgap list schemas` has all."
+        )
     made = DOCUMENTS[name].adapter.json_schema() if name in DOCUMENTS else _of_the_harness(name)
     return {"$schema": DIALECT, **made, "title": name, "description": known[name]}
 

@@ -53,7 +53,9 @@ def on_files(files: Files, config: Any) -> Files:
     for uri, path in outside.items():
         files.append(File.generated(config, uri, abs_src_path=str(path)))
     for name, (title, packages) in API.items():
-        text = f"# {title}\n\n" + "\n\n".join(_documented(package) for package in packages)
+        examples = [f"{name}.py", *(["family.py"] if name not in ("bench", "instances") else [])]
+        shown = "".join(f"```python\n{(ROOT / 'docs/examples/api' / each).read_text()}```\n\n" for each in examples)
+        text = f"# {title}\n\n{shown}" + "\n\n".join(_documented(package) for package in packages)
         files.append(File.generated(config, f"api/{name}.md", content=text))
     for path in sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")):
         files.append(File.generated(config, f"notebooks/{path.stem}.md", content=_page(path)))
@@ -127,10 +129,20 @@ def _documented(package: str) -> str:
 
 
 def _is_defined(module: str, name: str) -> bool:
-    """Return whether a module has a function or class of that name, not a value or what it has imported itself."""
-    return any(isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name == name for n in _tree(module).body)
+    """Return whether a module, or for a package one that it has the name from, has a function or class of that name."""
+    body = _tree(module).body
+    if any(isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name for node in body):
+        return True
+    is_package = ROOT.joinpath(*module.split(".")[1:], "__init__.py").exists()
+    origins = [
+        str(node.module)
+        for node in body
+        if is_package and isinstance(node, ast.ImportFrom) and any(alias.name == name for alias in node.names)
+    ]
+    return any(origin.startswith("schedgap.") and _is_defined(origin, name) for origin in origins)
 
 
 def _tree(module: str) -> ast.Module:
     path = ROOT.joinpath(*module.split(".")[1:])
-    return ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text())
+    inside = path / "__init__.py"
+    return ast.parse((inside if inside.exists() else path.with_suffix(".py")).read_text())

@@ -87,6 +87,11 @@ def write_lp(model: LinearModel, path: Path, *, note: str = "") -> None:
     path.write_text("\n".join([*first, *_lp_lines(model, rows, columns)]) + "\n", encoding="utf-8")
 
 
+def column_names(model: LinearModel, file_format: str) -> list[str]:
+    """Return what the variables are called in a file of a format."""
+    return _names(model, _mps_name if file_format == "mps" else _lp_name, True)[1]
+
+
 def _names(model: LinearModel, cleaned: Callable[[str], str], keep: bool) -> tuple[list[str], list[str]]:
     m, n = model.matrix.shape
     rows = model.row_names if keep and model.row_names is not None else [f"r{i}" for i in range(m)]

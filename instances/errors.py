@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,6 +13,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     names = sorted(known)
     near = get_close_matches(name, names, n=3, cutoff=0.7) or [each for each in names if name and name in each][:3]
     return f"did you mean {' or '.join(near)}? " if near else ""
+
+
+def first_of(names: Sequence[str], most: int = 8) -> str:
+    """Return the first of some names, and how many more there are, for a message."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "") if names else "none"
 
 
 def one_line(text: str) -> str:

@@ -133,6 +133,8 @@ class Family:
     told : names of details that tables may show as measures although nobody but the method can know them. Told with a bound and
         no solution, such a detail is the least that the measure can be, and is held against verified solutions.
     native_score : figures by which others score all runs of one method together, by name; None for none.
+    headline : measures that stand beside an objective in one instance's table; * and ? as in file names.
+    assumptions : returns sentences on what an instance takes for granted, which its user may see otherwise; None for none.
     """
 
     name: str
@@ -163,6 +165,8 @@ class Family:
     steady_prefix: str = ""
     told: tuple[str, ...] = ()
     native_score: Callable[[Sequence[Scored]], dict[str, float]] | None = None
+    headline: tuple[str, ...] = ()
+    assumptions: Callable[[Any], tuple[str, ...]] | None = None
 
     def unit_of(self, instance: Any) -> str:
         """Return the unit in which an instance's objective is shown: its own, such as `bins`, else the family's."""

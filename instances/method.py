@@ -105,11 +105,16 @@ def read_parameters(
             near, known = did_you_mean(name, defaults), ", ".join(defaults) or "none"
             raise MethodError(f"method {method} has no parameter '{name}'; {near}it has: {known}.")
         chosen[name] = read_value(f"method {method}", name, value, defaults[name], MethodError)
-        if name in choices and chosen[name] not in choices[name]:
+        if name in choices and not _is_among(str(chosen[name]), choices[name]):
             near = did_you_mean(str(value), choices[name])
             said = f"method {method}: parameter '{name}' is one of {', '.join(choices[name])}, not '{value!s:.60}'"
             raise MethodError(f"{said}; {near.strip()}" if near else f"{said}.")
     return chosen
+
+
+def _is_among(value: str, choices: tuple[str, ...]) -> bool:
+    """Return whether a value is one of the choices; of one with a colon, such as `pulp:SOLVER`, the part before it counts."""
+    return value in choices or any(":" in each and value.startswith(each[: each.index(":") + 1]) for each in choices)
 
 
 def spelled(parameters: Parameters) -> dict[str, str]:

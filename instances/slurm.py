@@ -10,9 +10,12 @@ held. Steps, and jobs that are pending, running or never started, are left out a
 
 from __future__ import annotations
 
+import codecs
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -20,8 +23,10 @@ from math import ceil
 from pathlib import Path
 
 from schedgap.instances.csv_table import read_rows
+from schedgap.instances.documents.openings import lines_of
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import DAY_S, GIB_MIB, HOUR_S
+from schedgap.instances.unpacked import unpacked
 
 # A job, a task of an array or tasks that have not started, a part of a heterogeneous job; and perhaps a step of it.
 JOB_ID = re.compile(r"\d+(_\d+|_\[(?P<tasks>[^\]]+)\]|\+\d+)?(?P<step>\..+)?", re.ASCII)
@@ -172,6 +177,14 @@ SUSPENDED = "ran for less time than from start to end (suspended, or the clock w
 SET_BACK = "ran for more time than from start to end (the clock was set back), of which the former counts"
 NO_WAIT = "relaxed, started before they were submitted or eligible, and are taken to come as they start"
 TIMES = ("Submit", "Eligible", "Start", "End")
+# How other forms of what sacct prints begin, and what to ask it for instead.
+OTHER_FORMS = (
+    (re.compile(rb"[\[{]"), "JSON", "run sacct --parsable2 without --json"),
+    (re.compile(rb"JobID[^|]*;"), "fields with ';' between them", "run sacct --parsable2 without --delimiter"),
+    (re.compile(rb"\s*JobID[^|]*$"), "columns with spaces between them", "run sacct with --parsable2"),
+    (re.compile(rb"\d+[_.+\[][^;|]*\||\d+\|"), "a job, where the header should be", "run sacct without --noheader"),
+    (re.compile(rb"\d+[^;|]*;"), "a job, and ';' between fields", "run sacct without --noheader and --delimiter"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +221,7 @@ def read_log(path: Path | str) -> Log:
         naming file, line, column and value of what is malformed; or if no run is left.
     """
     path = Path(path)
+    _refuse_other_forms(path)
     name = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
     jobs: list[Job] = []
     report: dict[str, list[str]] = defaultdict(list)
@@ -242,6 +256,15 @@ def read_log(path: Path | str) -> Log:
     return Log(name, tuple(sorted(jobs, key=lambda job: job.submit_s)), notes)
 
 
+def _refuse_other_forms(path: Path) -> None:
+    # What cannot be read is refused where it is read as a table.
+    with suppress(OSError, EOFError, zlib.error), unpacked(path) as file:
+        first = next(filter(bytes.strip, lines_of(file)), b"").removeprefix(codecs.BOM_UTF8)
+        for form, found, instead in OTHER_FORMS:
+            if form.match(first.rstrip()):
+                raise InstanceError(f"{path.name} line 1: {found}, no log of sacct --parsable2; {instead}.")
+
+
 def kind_note(log: str, kind: str, names: Sequence[str]) -> str:
     """Return the sentence that counts what is of a kind, with the names of the first."""
     shown = list(dict.fromkeys(names))
@@ -252,6 +275,11 @@ def kind_note(log: str, kind: str, names: Sequence[str]) -> str:
 def core_hours(jobs: Sequence[Job]) -> float:
     """Return the hours for which cores were held, summed."""
     return sum(job.cores * job.elapsed_s for job in jobs) / HOUR_S
+
+
+def share_of(kind: str, jobs: Sequence[Job], log: Log) -> tuple[tuple[str, float], ...]:
+    """Return a kind of jobs with its share of the log's core-hours; nothing where there are none."""
+    return ((kind, core_hours(jobs) / core_hours(log.jobs)),) if jobs else ()
 
 
 def _lines(path: Path) -> Iterator[Line]:

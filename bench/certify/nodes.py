@@ -8,6 +8,9 @@ contents of nodes are, what is refused no more than its value. So, where no cont
 z_k comes from prices r >= 0 of resources: it is what r makes of all that is free, and what pods are worth beyond r on single
 GPUs and on whole ones, by dynamic programming. Where that is not enough, all contents are tried, in so far as they may be
 worth more. Pods that run and may not move are taken off their nodes. Gangs, limits on moves and costs of moves are left out.
+
+Where no pod is refused that fits as it arrives, the first pods without a GPU of a class have to be placed, at any price: those
+before which weights of what has arrived are less than what all nodes that take one have in use where none has room for it.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +58,18 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """A placement problem. arriving, running : pods of each class that arrive, or run and may move. kinds : how many of each."""
+    """A placement problem. arriving, running : pods of each class that arrive, or run and may move. kinds : how many of each.
+
+    accepts : whether no pod is refused that fits as it arrives. order : the classes of those that arrive.
+    """
 
     name: str
     pods: tuple[Pod, ...]
     arriving: tuple[int, ...]
     running: tuple[int, ...]
     kinds: Mapping[Kind, int]
+    accepts: bool
+    order: tuple[int, ...]
 
 
 def check_file(path: Path, certificate: Mapping[str, Any]) -> tuple[Problem | Nodes | OverTime, ProofFinding]:
@@ -126,7 +135,8 @@ def _of_document(given: dict[str, Any], path: Path) -> Nodes:
     )
     if min((min(kind.free + kind.left, default=0) for kind in kinds), default=0) < 0:
         raise ValueError("a node does not hold what runs on it")
-    return Nodes(given["name"], pods, tuple(arriving), tuple(running), kinds)
+    order = tuple(c for c, node in zip(classes, where, strict=True) if node is None or node < 0)
+    return Nodes(given["name"], pods, tuple(arriving), tuple(running), kinds, bool(given.get("accepts")), order)
 
 
 def _pod(given: dict[str, Any], unit: str, parts: Sequence[int], types: Sequence[str], slices: Sequence[int]) -> Pod:
@@ -159,25 +169,28 @@ def check_nodes(problem: Nodes, certificate: Mapping[str, Any]) -> ProofFinding:
         for a proof that is malformed.
     """
     _, proof = read_node(certificate["proof"], "proof")
-    running = proof.get("running_prices", [0] * len(problem.pods))
-    if not len(problem.pods) == len(proof["pod_prices"]) == len(running):
+    none = [0] * len(problem.pods)
+    running, at_any = proof.get("running_prices", none), proof.get("accepted_prices", none)
+    if not len(problem.pods) == len(proof["pod_prices"]) == len(running) == len(at_any):
         raise SolutionError(f"proof: give a price for each of {len(problem.pods)} classes of pods.")
     scale, bound = proof["scale"], Fraction(certificate["bound"]) * 1000
     for c, (pod, price) in enumerate(zip(problem.pods, proof["pod_prices"], strict=True)):
         if price > pod.value * scale:
             raise SolutionError(f"proof.pod_prices.{c}: {price} is more than the pod's value, {pod.value * scale}.")
     rows = [[0] * len(problem.pods[0].sizes), *proof["multipliers"]]
-    if len({len(row) for row in rows}) > 1:
-        raise SolutionError(f"proof.multipliers: give {len(rows[0])} numbers in each, one a resource.")
-    worth = sum(map(math.prod, zip(proof["pod_prices"], problem.arriving, strict=True)))
-    worth += sum(map(math.prod, zip(running, problem.running, strict=True)))
+    weights = proof.get("weights", [])
+    if len({len(row) for row in (*rows, *weights)}) > 1:
+        raise SolutionError(f"proof.multipliers, proof.weights: give {len(rows[0])} numbers in each, one a resource.")
+    must = _accepted(problem, weights) if any(at_any) else none
+    others = [number - first for number, first in zip(problem.arriving, must, strict=True)]
     step = math.gcd(*(pod.value for pod, n in zip(problem.pods, problem.arriving, strict=True) if n)) or 1
-    # The value is a multiple of the step, and no less than the bound if it is more than this.
-    spare = worth - (math.ceil(bound / step) - 1) * step * scale - 1
     offered = [
-        *zip(problem.pods, proof["pod_prices"], problem.arriving, strict=True),
+        *zip(problem.pods, proof["pod_prices"], others, strict=True),
         *zip(problem.pods, running, problem.running, strict=True),
+        *zip(problem.pods, at_any, must, strict=True),
     ]
+    # The value is a multiple of the step, and no less than the bound if it is more than this.
+    spare = sum(price * count for _, price, count in offered) - (math.ceil(bound / step) - 1) * step * scale - 1
     contents = [_Contents(kind, number, offered, rows) for kind, number in problem.kinds.items()]
     total = sum(each.number * each.most for each in contents)
     tried = 0
@@ -190,6 +203,34 @@ def check_nodes(problem: Nodes, certificate: Mapping[str, Any]) -> ProofFinding:
     proven = bound <= 0 or total <= spare
     reason = None if proven else f"proof: nodes may hold {total} in prices, {spare} would prove the bound."
     return ProofFinding(int(bound), 1, 1, tried, reason)
+
+
+def _accepted(problem: Nodes, rows: Sequence[Sequence[int]]) -> list[int]:
+    """Return how many pods of each class without a GPU, the first to arrive, have to be placed."""
+    if not problem.accepts or any(problem.running):
+        raise SolutionError(
+            "proof.accepted_prices: the instance lets pods be refused that fit, or move; leave them out."
+        )
+    found = [0] * len(problem.pods)
+    for c, pod in enumerate(problem.pods):
+        asks = [r for r, size in enumerate(pod.sizes) if size]
+        holding = [
+            (kind.free, number)
+            for kind, number in problem.kinds.items()
+            if kind.type in pod.types and all(size <= has for size, has in zip(pod.sizes, kind.free, strict=True))
+        ]
+        if pod.gpus or not holding:
+            continue
+        if not asks:
+            found[c] = problem.arriving[c]
+        for row in rows if asks else ():
+            least = [(min(row[r] * (free[r] - pod.sizes[r] + 1) for r in asks), number) for free, number in holding]
+            full = sum(map(math.prod, least))
+            weigh = [sum(row[r] * each.sizes[r] for r in asks) for each in problem.pods]
+            so_far = accumulate((weigh[other] for other in problem.order), initial=0)
+            before = zip(problem.order, so_far, strict=False)
+            found[c] = max(found[c], sum(other == c and weight < full for other, weight in before))
+    return found
 
 
 class _Contents:

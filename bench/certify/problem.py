@@ -90,6 +90,8 @@ class PodPrices(TypedDict):
     scale: Annotated[int, Field(ge=1)]
     pod_prices: list[Natural]
     running_prices: NotRequired[list[Natural]]
+    accepted_prices: NotRequired[list[Natural]]
+    weights: NotRequired[Annotated[list[list[Natural]], Field(max_length=1000)]]
     multipliers: Annotated[list[list[Natural]], Field(max_length=1000)]
 
 

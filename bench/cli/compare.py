@@ -70,7 +70,7 @@ def tell(
 ) -> None:
     """Compare two folders of results, print or write what is found, and end with the code that says it."""
     plan = read_plan(new) if fail_on is None else None
-    gates, factor = _gate(fail_on or (plan and plan.suite.gate.fail_on) or "quality")
+    gates, factor = gated(fail_on or (plan and plan.suite.gate.fail_on) or "quality")
     known = read_accepted(accepted)
     comparison = comparisons.compare(base, new, min_effect=min_effect, time_factor=factor, accepted=known)
     printed: Format = form if out is None else "table"
@@ -85,7 +85,7 @@ def tell(
         raise typer.Exit(REGRESSION)
 
 
-def _gate(text: str) -> tuple[bool, float | None]:
+def gated(text: str) -> tuple[bool, float | None]:
     """Return whether a regression makes the exit code 1, and the factor by which a time is one."""
     if text in ("quality", "none"):
         return text == "quality", None

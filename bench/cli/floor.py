@@ -39,6 +39,7 @@ Time = Annotated[
     float,
     typer.Option(
         "--time",
+        "--time-limit",
         min=0,
         max=MAX_TIME_LIMIT_S,
         help="Seconds for the plan, half for other points; of each method with --over.",

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,8 +27,9 @@ from schedgap.bench.schemas import json_schema
 from schedgap.bench.statistics.tables import number
 from schedgap.bench.suites.source import Source, family_of_file
 from schedgap.formulations.export import find_model_builder, write_model
+from schedgap.formulations.imported import imported, read_answer
 from schedgap.instances.documents.json_files import arrays_beside
-from schedgap.instances.errors import InstanceError, did_you_mean, one_line
+from schedgap.instances.errors import InstanceError, SolutionError, did_you_mean, first_of, one_line
 from schedgap.instances.family import DEFAULT_FAMILY, FAMILIES, find_family
 from schedgap.instances.traces import fetch as download
 
@@ -66,11 +68,43 @@ def import_trace(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Turn a trace, tables of machines and tasks, or the state of a cluster into an instance."""
+    """Turn a trace, tables of machines and tasks, or the state of a cluster into an instance.
+
+    `import solution ANSWER INSTANCE formulation=NAME` turns a solver's answer to an exported model into a solution.
+    """
     paths, pairs = _split(given or [])
+    if format_name == SOLUTION:
+        _solution(paths, pairs_of(pairs), out, force=force, as_json=as_json)
+        return
     path, more = (paths[0], tuple(paths[1:])) if paths else (None, ())
     source = Source(_reading(format_name, family), "importer", format_name, path, pairs_of(pairs), more)
     _write(source, out, force=force, as_json=as_json)
+
+
+# The format of `import` that brings no instance.
+SOLUTION = "solution"
+
+
+def _solution(paths: list[Path], parameters: Mapping[str, Any], out: Path, *, force: bool, as_json: bool) -> None:
+    """Write the solution that a solver's answer to an exported model means."""
+    if len(paths) != 2 or parameters.keys() != {"formulation"}:
+        raise SolutionError(
+            f"import {SOLUTION} takes the solver's answer, the instance and formulation=NAME, as it was exported; give these."
+        )
+    refuse_existing(out, force=force)
+    family = find_family(family_of_file(paths[1]))
+    load_methods([family.name])
+    loaded = family.read_instance(paths[1])
+    answer = read_answer(paths[0])
+    solution = imported(family, str(parameters["formulation"]), loaded, answer)
+    objective = family.verify(loaded, solution) / family.objective_scale
+    family.write_solution(loaded, solution, out)
+    if as_json:
+        content = {"instance": loaded.name, "digest": loaded.digest, "objective": objective, "path": str(out)}
+        typer.echo(json.dumps(content | {"solver": answer.solver, "model_objective": answer.objective}))
+        return
+    said = "nothing" if answer.objective is None else f"{answer.objective:.15g} in the model's unit"
+    typer.echo(f"{out}: feasible, objective {number(objective)} {family.unit_of(loaded)}; {answer.solver} says {said}")
 
 
 def _split(given: list[str]) -> tuple[list[Path], list[str]]:
@@ -126,7 +160,8 @@ def _reading(format_name: str, family: str) -> str:
     if not readers:
         formats = sorted({name for each in FAMILIES.values() for name in each.importers})
         raise InstanceError(
-            f"there is no import format '{format_name}'; {did_you_mean(format_name, formats)}known are {', '.join(formats)}."
+            f"there is no import format '{format_name}'; {did_you_mean(format_name, formats)}known are {first_of(formats)}; "
+            "`schedgap list instances` has all."
         )
     if DEFAULT_FAMILY in readers:
         return DEFAULT_FAMILY

@@ -11,7 +11,8 @@ from schedgap.bench.catalogue import load_catalogue
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.host import package_version
 from schedgap.bench.schemas import schema_names
-from schedgap.formulations.backends.dispatch import BACKENDS
+from schedgap.formulations.backends import pulp_models
+from schedgap.formulations.backends.dispatch import BACKENDS, PULP, find_backend
 from schedgap.instances.family import FAMILIES
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.traces import TRACES
@@ -56,7 +57,8 @@ def methods(plugins: list[Path]) -> list[dict[str, Any]]:
 
 
 def backends(plugins: list[Path]) -> list[dict[str, Any]]:
-    """Return the solver back ends."""
+    """Return the solver back ends, our own and the solvers that PuLP finds here."""
+    found = (find_backend(f"{PULP}{name}") for name in pulp_models.found_solvers())
     return [
         {
             "name": backend.name,
@@ -65,7 +67,7 @@ def backends(plugins: list[Path]) -> list[dict[str, Any]]:
             "version": package_version(backend.package) or "not installed",
             "takes": ", ".join(kind for kind, can in (("LP", backend.lp), ("MIP", backend.mip)) if can),
         }
-        for backend in BACKENDS.values()
+        for backend in (*BACKENDS.values(), *found)
     ]
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from schedgap.bench.cli.gate import bisect
 from schedgap.bench.cli.options import AsJson, Force
 from schedgap.bench.cli.show import NOTHING_MEASURED, show_results
 from schedgap.bench.plugins.discover import load_families
@@ -108,15 +108,15 @@ File = Annotated[Path, typer.Option("--file", help="The history: a line an entry
 def add(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a suite's runs, all of them done.")],
     file: File,
-    commit: Annotated[str | None, typer.Option("--commit", help="What was measured; this folder's by default.")] = None,
+    commit: Annotated[str | None, typer.Option("--commit", help="By default that of the folder when it ran.")] = None,
     date: Annotated[str, typer.Option("--date", help="ISO 8601; that of the last run by default.")] = "",
     label: Annotated[str, typer.Option("--label", help="What to call the entry, instead of its commit.")] = "",
     link: Annotated[str, typer.Option("--link", help="Where the runs can be seen, such as a page of your CI.")] = "",
+    replace: Annotated[bool, typer.Option("--replace", help="In place of the commit's earlier entries.")] = False,
 ) -> None:
     """Add the figures of a suite's runs, of each method its quality and time, to a history."""
     load_families()
-    made = _commit() if commit is None else commit
-    entry = entry_of(read_results(directory), commit=made, date=date, label=label, link=link)
+    entry = entry_of(read_results(directory), commit=commit, date=date, label=label, link=link, replaces=replace)
     for line in append_entry(file, entry):
         typer.echo(one_line(line), err=True)
     typer.echo(one_line(f"added {entry.name} of {entry.date}, {len(entry.methods)} methods, to {file}"))
@@ -138,10 +138,4 @@ def page(
     )
 
 
-def _commit() -> str:
-    """Return the commit of the folder that this is called in; nothing outside of a repository."""
-    try:
-        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.strip()
+history.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})(bisect)

@@ -105,6 +105,7 @@ def show_gap(result: GapResult) -> None:
     say(
         f"best proven bound {bound}, best verified solution {objective} {result.unit}",
         *without_solution(result.records),
+        *(f"Assumed: {given}." for given in result.assumptions),
     )
     if result.audit is not None:
         say(result.audit.line())

@@ -14,7 +14,7 @@ from typing import Any
 import dask
 from distributed import Client, KilledWorker, as_completed
 
-from schedgap.bench.executors import cluster
+from schedgap.bench.executors import execute
 from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 from schedgap.instances.errors import ExecutorError
 
@@ -23,7 +23,7 @@ RESTART_S = 30
 LOOK_EVERY_S = 0.2
 
 
-class DaskExecutor(cluster.ClusterExecutor):
+class DaskExecutor(execute.ClusterExecutor):
     """Runs on the workers of a Dask cluster. jobs : runs at a time; None for two a thread of the workers.
 
     Raises
@@ -42,20 +42,20 @@ class DaskExecutor(cluster.ClusterExecutor):
         for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
-            client = self._client = Client(address, timeout=cluster.CONNECT_S, set_as_default=False)
+            client = self._client = Client(address, timeout=execute.CONNECT_S, set_as_default=False)
         except (OSError, ValueError, RuntimeError) as error:
-            raise cluster.no_answer("Dask scheduler", address, error) from None
+            raise execute.no_answer("Dask scheduler", address, error) from None
         try:
-            client.wait_for_workers(1, timeout=cluster.CONNECT_S)
-            problems = client.run(cluster.problem_here, self._session.versions, on_error="return")
+            client.wait_for_workers(1, timeout=execute.CONNECT_S)
+            problems = client.run(execute.problem_here, self._session.versions, on_error="return")
         except TimeoutError:
             client.close()
             raise ExecutorError(f"the Dask scheduler at {address} has no workers; start some.") from None
         for worker, problem in problems.items():
             if problem is not None:
                 client.close()
-                said = problem if isinstance(problem, str) else f"no working schedgap ({cluster.one_line(problem)})"
-                raise cluster.refuse(worker, said)
+                said = problem if isinstance(problem, str) else f"no working schedgap ({execute.one_line(problem)})"
+                raise execute.refuse(worker, said)
         self._in_flight = 2 * sum(client.ncores().values()) if jobs is None else jobs
         self._ends = as_completed(loop=client.loop, with_results=True, raise_errors=False)
 
@@ -63,18 +63,18 @@ class DaskExecutor(cluster.ClusterExecutor):
         """End this harness's runs on all workers; a cluster that does not answer any more is left alone."""
         if self._client.status == "running":
             end = self._client.run
-            told = (cluster.end_session, self._session.identity)
+            told = (execute.end_session, self._session.identity)
             ending = threading.Thread(target=end, args=told, kwargs={"on_error": "ignore"}, daemon=True)
             ending.start()
-            ending.join(cluster.CONNECT_S)
-        self._client.close(cluster.CONNECT_S)
+            ending.join(execute.CONNECT_S)
+        self._client.close(execute.CONNECT_S)
 
     def _share(self, name: str, value: Any) -> Any:
         # A task that holds the value, which `scatter` would not be: it is done again where a worker is lost.
         return self._client.submit(_same, value, key=f"schedgap-{self._session.identity}-{name}")
 
     def _submit(self, session: Any, task: Task, instance: Any) -> Any:
-        sent = self._client.submit(cluster.perform_there, session, task, instance, pure=False)
+        sent = self._client.submit(execute.perform_there, session, task, instance, pure=False)
         self._ends.add(sent)
         return sent.key
 
@@ -84,7 +84,7 @@ class DaskExecutor(cluster.ClusterExecutor):
         if sent.status == "finished":
             return end  # type: ignore[no-any-return]
         if sent.status != "error":
-            raise cluster.gone(f"the Dask scheduler at {self._address} has ended, or dropped the runs")
+            raise execute.gone(f"the Dask scheduler at {self._address} has ended, or dropped the runs")
         _, error, _ = end
         if not isinstance(error, KilledWorker):
             raise error
@@ -94,9 +94,9 @@ class DaskExecutor(cluster.ClusterExecutor):
         while nanny is not None and time.monotonic() < until:
             workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
             if any(worker["nanny"] == nanny for worker in workers):
-                return cluster.lost(task, error)
+                return execute.lost(task, error)
             time.sleep(LOOK_EVERY_S)
-        return cluster.undone(task, error)
+        return execute.undone(task, error)
 
 
 def _same(value: Any) -> Any:

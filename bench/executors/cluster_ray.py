@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import ray
 
-from schedgap.bench.executors import cluster
+from schedgap.bench.executors import execute
 from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 from schedgap.instances.errors import ExecutorError
 
@@ -20,7 +20,7 @@ from schedgap.instances.errors import ExecutorError
 LOOK_EVERY_S = 0.5
 
 
-class RayExecutor(cluster.ClusterExecutor):
+class RayExecutor(execute.ClusterExecutor):
     """Runs on the workers of a running Ray cluster. jobs : runs at a time; None for two a processor.
 
     address : HOST:PORT of its head; None for that in `RAY_ADDRESS`.
@@ -40,20 +40,20 @@ class RayExecutor(cluster.ClusterExecutor):
         try:
             # Ray itself tries for minutes, and then ends this process.
             place = urlsplit(address if "://" in address else f"ray://{address}")
-            socket.create_connection((place.hostname or "", place.port or 0), cluster.CONNECT_S).close()
+            socket.create_connection((place.hostname or "", place.port or 0), execute.CONNECT_S).close()
             ray.init(address, log_to_driver=False, logging_level=logging.CRITICAL)
         except (OSError, RuntimeError, ValueError) as error:
-            raise cluster.no_answer("Ray cluster", address, error) from None
+            raise execute.no_answer("Ray cluster", address, error) from None
         finally:
             # Ray would end this process by itself; only the main thread has a say in that.
             if threading.current_thread() is threading.main_thread():
                 for number, handler in ours.items():
                     signal.signal(number, handler)
-        if (problem := ray.get(ray.remote(cluster.problem_here).remote(self._session.versions))) is not None:
+        if (problem := ray.get(ray.remote(execute.problem_here).remote(self._session.versions))) is not None:
             ray.shutdown()
-            raise cluster.refuse(f"of {address}", problem)
+            raise execute.refuse(f"of {address}", problem)
         self._in_flight = 2 * max(1, int(ray.cluster_resources().get("CPU", 1))) if jobs is None else jobs
-        self._perform = ray.remote(cluster.perform_there).options(max_retries=cluster.MAX_RETRIES)
+        self._perform = ray.remote(execute.perform_there).options(max_retries=execute.MAX_RETRIES)
         self._is_there = True
         here = ray.get_runtime_context().get_node_id()
         self._here = next((node for node in ray.nodes() if node["NodeID"] == here), None)
@@ -75,15 +75,15 @@ class RayExecutor(cluster.ClusterExecutor):
         try:
             return ray.get(ended)  # type: ignore[no-any-return]
         except ray.exceptions.WorkerCrashedError as error:
-            return cluster.lost(task, error)
+            return execute.lost(task, error)
         except ray.exceptions.NodeDiedError as error:
             # A run ends its worker; the whole node is ended by whoever started it.
-            return cluster.undone(task, error)
+            return execute.undone(task, error)
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None
         except ray.exceptions.RayError as error:
-            raise cluster.gone(
-                f"the Ray cluster at {self._address} does no runs any more ({cluster.one_line(error)})"
+            raise execute.gone(
+                f"the Ray cluster at {self._address} does no runs any more ({execute.one_line(error)})"
             ) from None
 
     def _wait(self) -> Any:
@@ -92,10 +92,10 @@ class RayExecutor(cluster.ClusterExecutor):
             try:
                 if self._here is not None:
                     place = (self._here["NodeManagerAddress"], self._here["NodeManagerPort"])
-                    socket.create_connection(place, cluster.CONNECT_S).close()
+                    socket.create_connection(place, execute.CONNECT_S).close()
             except OSError as error:
                 self._is_there = False
-                raise cluster.gone(
-                    f"the Ray cluster at {self._address} has ended here ({cluster.one_line(error)})"
+                raise execute.gone(
+                    f"the Ray cluster at {self._address} has ended here ({execute.one_line(error)})"
                 ) from None
         return ended[0]

@@ -25,7 +25,7 @@ os.environ.setdefault("SUBMITIT_LOG_LEVEL", "NOCONFIG")
 import submitit
 from submitit.core.utils import FailedJobError, FailedSubmissionError, UncompletedJobError
 
-from schedgap.bench.executors import cluster
+from schedgap.bench.executors import execute
 from schedgap.bench.executors.execute import Performed, Setting, Task, Undone
 from schedgap.bench.isolation.scratch import Scratch, sweep
 from schedgap.instances.errors import ExecutorError, SchedgapError, about_file
@@ -74,7 +74,7 @@ class _Sent:
         return self.job.paths.result_pickle.exists()
 
 
-class SlurmExecutor(cluster.ClusterExecutor):
+class SlurmExecutor(execute.ClusterExecutor):
     """Runs as jobs of the Slurm cluster of this machine. jobs : at a time; None for `IN_FLIGHT`. address : see `_options`.
 
     Raises
@@ -109,7 +109,7 @@ class SlurmExecutor(cluster.ClusterExecutor):
         except (RuntimeError, ValueError, NameError, TypeError) as error:
             # All that submitit raises where it is no Slurm, or has no such option.
             self._folder.remove()
-            raise ExecutorError(f"no job can be submitted here ({cluster.one_line(error)}); mend --address.") from None
+            raise ExecutorError(f"no job can be submitted here ({execute.one_line(error)}); mend --address.") from None
         for left in swept:
             _ask("scancel", f"--name={left[1:]}")
 
@@ -146,7 +146,7 @@ class SlurmExecutor(cluster.ClusterExecutor):
                 self._executor.update_parameters(**needs)
                 return _Sent(arguments, self._executor.submit(_perform, *arguments), tries)
         except (FailedJobError, FailedSubmissionError, OSError, ValueError) as error:
-            raise ExecutorError(f"Slurm takes no job ({cluster.one_line(error)}); mend --address.") from None
+            raise ExecutorError(f"Slurm takes no job ({execute.one_line(error)}); mend --address.") from None
 
     def _receive(self) -> Performed | Undone:
         while True:
@@ -198,18 +198,18 @@ class SlurmExecutor(cluster.ClusterExecutor):
             if UncompletedJobError.__name__ not in str(failure):
                 raise ExecutorError(f"a job could not do its run ({_cause(failure)}); is the same schedgap there?")
             state = "TIMEOUT"
-        if state not in FINAL and sent.tries <= cluster.MAX_RETRIES:
+        if state not in FINAL and sent.tries <= execute.MAX_RETRIES:
             # It may be in the queue again.
             sent.job.cancel(check=False)
             self._sent[self._started(sent.arguments, sent.tries + 1)] = task
             return None
-        return (cluster.lost if state in BY_ITSELF else cluster.undone)(task, f"job {sent.job.job_id}: {state}")
+        return (execute.lost if state in BY_ITSELF else execute.undone)(task, f"job {sent.job.job_id}: {state}")
 
 
 def _perform(session: Path, task: Task, instance: Path) -> Performed | SchedgapError:
     """Measure one run in a job; what the user can mend comes back as a value, all else as submitit's own error."""
     try:
-        return cluster.perform_there(_shared(session), task, _shared(instance))
+        return execute.perform_there(_shared(session), task, _shared(instance))
     except SchedgapError as error:
         return error
 
@@ -218,7 +218,7 @@ def _cause(failure: UncompletedJobError) -> str:
     """Return the last line of the traceback that submitit's error carries between two rules."""
     _, *parts = str(failure).split("\n----------------------\n")
     lines = parts[0].strip().splitlines() if parts else []
-    return lines[-1][:200] if lines else cluster.one_line(failure)
+    return lines[-1][:200] if lines else execute.one_line(failure)
 
 
 def _shared(path: Path) -> Any:
@@ -228,7 +228,7 @@ def _shared(path: Path) -> Any:
 def _ask(*command: str) -> dict[str, str] | None:
     """Return the first two words of each line that a command of Slurm prints; None where it does not answer."""
     try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=cluster.CONNECT_S, check=True)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=execute.CONNECT_S, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return {words[0]: words[1].rstrip("+") for words in map(str.split, answer.stdout.splitlines()) if len(words) > 1}

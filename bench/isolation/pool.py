@@ -119,10 +119,12 @@ class Pool:
 
     def _wait_until_ready(self) -> None:
         with self._starting:
-            if not self._closed and self._spawner.is_ready and not self._spawner.is_sound():
-                # A run ended or hampered it.
-                self._spawner.end()
-                self._spawner = take_spawner(self._families, self._threads)
+            # `close` gives back the one that is there: none comes after it.
+            with self._lock:
+                if not self._closed and self._spawner.is_ready and not self._spawner.is_sound():
+                    # A run ended or hampered it.
+                    self._spawner.end()
+                    self._spawner = take_spawner(self._families, self._threads)
             problem = None if self._closed else self._spawner.wait_until_ready()
         if self._closed:
             raise PoolClosedError

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import re
 import resource
 import signal
 import stat
@@ -28,12 +29,27 @@ from schedgap.instances.errors import SchedgapError
 FileId: TypeAlias = tuple[int, int]
 _BLOCK = 512
 _KIB = 1024
+# Of a process's maps (addresses rights offset device inode path): files without a name. Of its status: a figure in KiB.
+_NAMELESS = re.compile(rb"^(.*) \(deleted\)$", re.MULTILINE)
+_TABLES = re.compile(rb"^VmPTE:\s+(\d+)", re.MULTILINE)
 
 
-def open_files_in_memory(processes: Iterable[psutil.Process]) -> dict[FileId, int]:
-    """Return the bytes that files in memory, or without a name, take which the processes have open, by device and inode."""
+def files_in_memory(processes: Iterable[psutil.Process], *, is_open_enough: bool = False) -> dict[FileId, int]:
+    """Return the bytes that files in memory, or without a name, take which the processes have open or share, by device and inode.
+
+    Shared memory that nobody opened is such a file (`/dev/zero`): its pages are in no process once those that touched them are
+    gone. Only root sees how many there are: to others it counts in full, as far as it is mapped. is_open_enough : do not look for
+    it, which takes a millisecond a process.
+    """
     found: dict[FileId, int] = {}
     for process in processes:
+        with suppress(OSError):
+            maps = b"" if is_open_enough else Path(f"/proc/{process.pid}/maps").read_bytes()
+            for line in _NAMELESS.findall(maps) if b" (deleted)" in maps else ():
+                addresses, rights, *rest = line.decode(errors="replace").split(maxsplit=5)
+                if rights.endswith("s"):
+                    identity, size = _shared(process.pid, addresses, *rest[:3])
+                    found[identity] = max(size, found.get(identity, 0))
         with suppress(OSError):
             for entry in os.scandir(f"/proc/{process.pid}/fd"):
                 with suppress(OSError):
@@ -44,6 +60,21 @@ def open_files_in_memory(processes: Iterable[psutil.Process]) -> dict[FileId, in
     return found
 
 
+def _shared(pid: int, addresses: str, offset: str, device: str, inode: str) -> tuple[FileId, int]:
+    """Return which file is at these addresses of a process, and the bytes that it takes."""
+    first, last = (int(part, 16) for part in addresses.split("-"))
+    try:
+        size = os.stat(f"/proc/{pid}/map_files/{first:x}-{last:x}").st_blocks * _BLOCK
+    except OSError:
+        size = int(offset, 16) + last - first
+    return _identity(device, inode), size
+
+
+def _identity(device: str, inode: str) -> FileId:
+    major, minor = (int(part, 16) for part in device.split(":"))
+    return os.makedev(major, minor), int(inode)
+
+
 def mapped_of(process: psutil.Process, files: Container[FileId]) -> int:
     """Return the process's share, in bytes, of the pages of these files that are mapped: those are resident, too."""
     total, counts = 0, False
@@ -52,8 +83,7 @@ def mapped_of(process: psutil.Process, files: Container[FileId]) -> int:
             words = line.split()
             if not words[0].endswith(":"):
                 # address permissions offset device inode path
-                major, minor = (int(part, 16) for part in words[3].split(":"))
-                counts = (os.makedev(major, minor), int(words[4])) in files
+                counts = _identity(*words[3:5]) in files
             elif counts and words[0] == "Pss:":
                 total += int(words[1]) * _KIB
     return total
@@ -147,27 +177,41 @@ def descendants() -> list[psutil.Process]:
         return []
 
 
-def usage(processes: list[psutil.Process]) -> tuple[int, float, int]:
+def usage(processes: list[psutil.Process], most: int = 0) -> tuple[int, float, int]:
     """Return resident bytes, processor seconds and threads of the processes together; what they share counts several times.
 
-    Files in memory (memfd, tmpfs) count while a process has them open: no process's resident memory tells of them.
+    Files in memory count while a process has them (`files_in_memory`), and tables of pages: no process's resident memory tells
+    of them. most : bytes that matter: shared memory is looked for only where it could make more than these.
     """
-    resident, seconds, threads = sum(open_files_in_memory(processes).values()), 0.0, 0
+    resident, unseen, seconds, threads = 0, 0, 0.0, 0
     for process in processes:
         with suppress(psutil.Error), process.oneshot():
-            resident += process.memory_info().rss
+            memory = process.memory_info()
+            resident += memory.rss + _tables(process)
+            # What is shared is in none of its own data.
+            unseen += memory.vms - memory.data
             times = process.cpu_times()
             seconds += times.user + times.system + times.children_user + times.children_system
             threads += process.num_threads()
-    return resident, seconds, threads
+    files = files_in_memory(processes, is_open_enough=resident + unseen <= most)
+    return resident + sum(files.values()), seconds, threads
+
+
+def _tables(process: psutil.Process) -> int:
+    """Return the bytes of a process's tables of pages, of which each tells of 2 MiB that may all be one page."""
+    with suppress(OSError):
+        if found := _TABLES.search(Path(f"/proc/{process.pid}/status").read_bytes()):
+            return int(found[1]) * _KIB
+    return 0
 
 
 def exact_usage(processes: list[psutil.Process]) -> int:
     """Return the bytes that `usage` returns, each page counted once; slower by far."""
-    files = open_files_in_memory(processes)
+    files = files_in_memory(processes)
     resident = sum(files.values())
     for process in processes:
         with suppress(psutil.Error):
+            resident += _tables(process)
             try:
                 resident += process.memory_full_info().pss
             except psutil.AccessDenied:

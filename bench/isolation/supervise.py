@@ -204,7 +204,7 @@ class _Watch:
         limits, processes = self._limits, descendants()
         if len(processes) > MAX_PROCESSES:
             return Cause.PROCESSES
-        resident, seconds, threads = usage(processes)
+        resident, seconds, threads = usage(processes, limits.memory_mib * MIB)
         if threads > MAX_THREADS:
             return Cause.PROCESSES
         if resident > limits.memory_mib * MIB:

@@ -70,7 +70,10 @@ class MethodFigures(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A line. quality : what the figures of that name are. directory : of the runs, link : where else they can be seen."""
+    """A line. quality : what the figures of that name are. directory : of the runs, link : where else they can be seen.
+
+    replaces : earlier lines of the same commit and label do not count.
+    """
 
     schema: Literal["schedgap/history/1"] = SCHEMA
     suite: str
@@ -81,6 +84,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     link: str
     quality: str
     methods: dict[str, MethodFigures]
+    replaces: bool = False
 
     @property
     def name(self) -> str:
@@ -91,8 +95,16 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 _DECODER = msgspec.json.Decoder(Entry)
 
 
-def entry_of(results: Results, *, commit: str = "", date: str = "", label: str = "", link: str = "") -> Entry:
-    """Return the entry of a directory. date : ISO 8601, that of the last run by default.
+def entry_of(
+    results: Results,
+    *,
+    commit: str | None = None,
+    date: str = "",
+    label: str = "",
+    link: str = "",
+    replaces: bool = False,
+) -> Entry:
+    """Return the entry of a directory. commit : by default that of the runs. date : ISO 8601, that of the last run by default.
 
     Raises
     ------
@@ -118,13 +130,14 @@ def entry_of(results: Results, *, commit: str = "", date: str = "", label: str =
     }
     return Entry(
         suite=suite.name,
-        commit=commit,
+        commit=results.commit if commit is None else commit,
         date=moment(date or max(record.ended_at for record in results.records)),
         label=label,
         directory=str(where),
         link=link,
         quality=quality,
         methods=methods,
+        replaces=replaces,
     )
 
 
@@ -181,8 +194,11 @@ def append_entry(path: Path, entry: Entry) -> list[str]:
         for what, mine, theirs in (("suite", entry.suite, other.suite), ("quality", entry.quality, other.quality)):
             if mine != theirs:
                 raise JournalError(f"{path} is of {what} '{theirs}', the new entry of '{mine}'; give another --file.")
-    if any((e.commit, e.date, e.label) == (entry.commit, entry.date, entry.label) for e in known):
-        raise JournalError(f"{path} has {entry.name} of {entry.date} already; give another --label to have it twice.")
+    same = [e for e in known if (e.commit, e.date, e.label) == (entry.commit, entry.date, entry.label)]
+    if same and not entry.replaces:
+        raise JournalError(
+            f"{path} has {entry.name} of {entry.date} already; give another --label to have it twice, or --replace."
+        )
     line = msgspec.json.encode(entry) + b"\n"
     with about_file(path, "written", JournalError, "give another --file"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -206,13 +222,16 @@ def read_history(path: Path) -> tuple[list[Entry], list[str]]:
     """
     with about_file(path, "read", JournalError, "give the file of `schedgap history add`"):
         lines = read_given(path).split(b"\n")
-    entries, damaged = [], []
+    entries: list[Entry] = []
+    damaged = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             entry = _DECODER.decode(line)
             moment(entry.date)
+            if entry.replaces:
+                entries = [e for e in entries if (e.commit, e.label) != (entry.commit, entry.label)]
             entries.append(entry)
         except (ValueError, RecursionError, JournalError) as error:
             damaged.append(f"{path} line {number}: no entry ({error!s:.100}); it is left out.")

@@ -83,7 +83,7 @@ def merge(directories: Sequence[str | Path], out: str | Path) -> Merged:
         runs = gathered.write(partial)
         for facts in hosts:
             write_host(partial, facts)
-        write_plan(partial, plan.suite, plan.command, plan.keys)
+        write_plan(partial, plan.suite, plan.command, plan.keys, commit=plan.commit)
         partial.rename(target)
     except OSError as error:
         raise JournalError(f"{target}: cannot be written ({error.strerror}); choose another --out.") from None

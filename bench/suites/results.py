@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,13 +70,14 @@ FILE_NAME = "plan.json"
 
 
 class PlanDocument(TypedDict):
-    """The file of a plan. keys : of all runs, in order. shard : that was asked for, where it was one."""
+    """The file of a plan. keys : of all runs, in order. shard : that was asked for, where it was one. commit : of the folder."""
 
     schema: Literal["schedgap/plan/1"]
     command: list[str]
     suite: Suite
     keys: list[str]
     shard: NotRequired[str]
+    commit: NotRequired[str]
 
 
 _PLAN = TypeAdapter(PlanDocument)
@@ -90,7 +92,8 @@ class Results:
     suite : as it was when the last run was made; None in a directory that has no plan. command : that did it, by words.
     records : one for each run of the suite (all of the journal without a plan), judged against each other; those that
     are not done yet are missing: planned counts them too. hosts : facts by the ID that records name. shard : the part of the
-    suite that was asked for when the last run was made, such as `3/40`; empty for all of it.
+    suite that was asked for when the last run was made, such as `3/40`; empty for all of it. commit : of the folder in which
+    it was asked for; empty outside of a repository.
     """
 
     directory: Path
@@ -100,6 +103,7 @@ class Results:
     planned: int
     hosts: Mapping[str, Mapping[str, Any]]
     shard: str = ""
+    commit: str = ""
 
     def __repr__(self) -> str:
         return f"<Results in {self.directory}: {len(self.records)} of {self.planned} runs>"
@@ -116,9 +120,16 @@ class Results:
 
 
 def write_plan(
-    directory: Path, suite: Suite, command: Sequence[str], keys: Iterable[str], shard: Shard | None = None
+    directory: Path,
+    suite: Suite,
+    command: Sequence[str],
+    keys: Iterable[str],
+    shard: Shard | None = None,
+    commit: str | None = None,
 ) -> None:
-    """Write down the suite and the keys of its runs, whole or not at all. keys : of all, whichever shard is asked for.
+    """Write down the suite and the keys of its runs, whole or not at all.
+
+    keys : of all, whichever shard is asked for. commit : by default that of the folder in which this is called.
 
     Raises
     ------
@@ -132,10 +143,20 @@ def write_plan(
         "command": [word.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for word in command],
         "suite": suite.model_dump(mode="json", by_alias=True, exclude_none=True),
         **({} if shard is None else {"shard": str(shard)}),
+        **({"commit": at} if (at := _commit() if commit is None else commit) else {}),
         "keys": list(keys),
     }
     text = json.dumps(document, separators=(",", ":")) + "\n"
     write_whole(path, text.encode(), JournalError, "choose another --out")
+
+
+def _commit() -> str:
+    """Return the commit of the folder that this is called in; nothing outside of a repository."""
+    try:
+        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
 
 
 def find_directories(folder: Path) -> list[Path]:
@@ -206,7 +227,8 @@ def read_results(directory: str | Path, lines: Lines | None = None) -> Results:
     records = tuple(judged_together({key: known[key] for key in keys if key in known}).values())
     if plan is None:
         return Results(directory, None, (), records, len(keys), read_hosts(directory))
-    return Results(directory, plan.suite, plan.command, records, len(keys), read_hosts(directory), plan.shard)
+    more = plan.shard, plan.commit
+    return Results(directory, plan.suite, plan.command, records, len(keys), read_hosts(directory), *more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +239,7 @@ class PlanFile:
     command: tuple[str, ...]
     keys: list[str]
     shard: str
+    commit: str
 
 
 def read_plan(directory: Path) -> PlanFile | None:
@@ -240,7 +263,8 @@ def read_plan(directory: Path) -> PlanFile | None:
         said = _PLAN.validate_json(content)
         if len(set(said["keys"])) < len(said["keys"]):
             raise JournalError(f"{path}: a key is there twice; remove it to see all that the journal holds.")
-        return PlanFile(said["suite"], tuple(said["command"]), said["keys"], said.get("shard", ""))
+        more = said.get("shard", ""), said.get("commit", "")
+        return PlanFile(said["suite"], tuple(said["command"]), said["keys"], *more)
     except ValidationError as error:
         raise JournalError(f"{path}: {first_problem(error)}") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:

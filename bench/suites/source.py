@@ -13,7 +13,7 @@ from typing import Any
 from schedgap.bench.plugins.discover import load_families
 from schedgap.bench.records.runs import Scalar
 from schedgap.instances.documents.openings import open_given, read_given
-from schedgap.instances.errors import InstanceError, about_file, did_you_mean
+from schedgap.instances.errors import InstanceError, about_file, did_you_mean, first_of
 from schedgap.instances.family import FAMILIES, find_family
 from schedgap.instances.method import read_value
 
@@ -51,7 +51,7 @@ class Source:
         if self.name not in known:
             raise InstanceError(
                 f"family {self.family} has no {self.kind} '{self.name}'; {did_you_mean(self.name, known)}"
-                f"it has: {', '.join(sorted(known))}."
+                f"it has: {first_of(sorted(known))}."
             )
         maker = known[self.name]
         chosen = converted(maker, f"{self.kind} {self.name}", self.parameters)
@@ -95,7 +95,7 @@ def converted(maker: Callable[..., Any], what: str, given: Mapping[str, Scalar])
     for name, value in given.items():
         if name not in known:
             near = did_you_mean(name, known)
-            raise InstanceError(f"{what} has no parameter '{name}'; {near}it has: {', '.join(known) or 'none'}.")
+            raise InstanceError(f"{what} has no parameter '{name}'; {near}it has: {first_of(list(known))}.")
         chosen[name] = read_value(what, name, value, known[name], InstanceError)
     return chosen
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from schedgap.formulations.backends import cbc, cp_sat, highs, ortools_linear
+from schedgap.formulations.backends import cbc, cp_sat, highs, ortools_linear, pulp_models
 from schedgap.formulations.backends.contract import Backend, SolveLimits, lp_bound
 from schedgap.formulations.linear_model import LinearModel, ModelResult
 from schedgap.formulations.separable import separated
@@ -38,8 +38,11 @@ BACKENDS: dict[str, Backend] = {
 
 LP_BACKENDS = tuple(backend.name for backend in BACKENDS.values() if backend.lp)
 # The `choices` of methods that any program of integers solves; CP-SAT takes no variables without an upper bound.
-MIP_CHOICES = {"backend": tuple(backend.name for backend in BACKENDS.values() if backend.mip)}
+MIP_CHOICES = {"backend": (*(backend.name for backend in BACKENDS.values() if backend.mip), "pulp:SOLVER")}
 UNBOUNDED_MIP_CHOICES = {"backend": tuple(name for name in MIP_CHOICES["backend"] if name != "cp-sat")}
+
+# Names of back ends that are PuLP's solvers begin so.
+PULP = "pulp:"
 
 # Solvers disagree on which bounds are finite: HiGHS's limit is 1e20, and CBC and PDLP lose rows with larger ones.
 INFINITE = 1e20
@@ -53,10 +56,21 @@ def find_backend(name: str) -> Backend:
     BackendError
         naming the nearest known ones.
     """
+    if name.startswith(PULP):
+        return _by_pulp(name)
     if name not in BACKENDS:
         near = did_you_mean(name, BACKENDS)
-        raise BackendError(f"there is no back end '{name}'; {near}known are {', '.join(BACKENDS)}.")
+        raise BackendError(f"there is no back end '{name}'; {near}known are {', '.join(BACKENDS)}, pulp:SOLVER.")
     return BACKENDS[name]
+
+
+@cache
+def _by_pulp(name: str) -> Backend:
+    solver = name.removeprefix(PULP)
+    pulp_models.check_solver(solver)
+    package, bounds = pulp_models.PACKAGES.get(solver, "pulp"), solver in pulp_models.BOUNDS
+    run = partial(pulp_models.solve, solver=solver)
+    return Backend(name, solver, package, run, pulp_models.version, **LP, **{**MIP, "mip_bound": bounds})
 
 
 def solve(

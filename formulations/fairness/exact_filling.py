@@ -13,7 +13,7 @@ s(i) the shares that all have so far, is
                 sum_k a(i, k) x(i, k) >= h(i) (s(i) + theta)  for i in A,    >= h(i) s(i)  for all others
 
 Its duals are a cut that the optimum meets with equality, and whoever has a weight in it stops. Each program starts from
-the basis of the last. The result is proven for any numbers at all (`schedgap.instances.fairness.fair_point`); what is limited
+the basis of the last. The result is proven for any numbers at all (`schedgap.instances.fairness.certificate`); what is limited
 is the size of the tableau (`MOST_ENTRIES`), as a pivot touches all of it. Equal users and machine classes are merged first.
 """
 
@@ -28,9 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from schedgap.formulations.fairness.levels.level_program import groups_of
+from schedgap.formulations.fairness.level_program import groups_of
 from schedgap.instances.arrays import IntArray
-from schedgap.instances.fairness.fair_point import ExactCut, FairPoint
+from schedgap.instances.fairness.certificate import ExactCut, FairPoint
 from schedgap.instances.fairness.model import UNLIMITED, FairnessInstance
 from schedgap.instances.fairness.shares import exact_fitting, exact_scale, exact_values
 

@@ -22,11 +22,16 @@ from typing import TypeAlias
 import numpy as np
 
 from schedgap.formulations.fairness.exact_filling import OutOfTimeError, exact_fair_point, is_too_large
-from schedgap.formulations.fairness.levels.level_program import Fluid, fluid_of
-from schedgap.formulations.fairness.levels.levels import Levels, certificate_of
+from schedgap.formulations.fairness.level_program import Fluid, fluid_of
+from schedgap.formulations.fairness.levels import Levels, certificate_of
 from schedgap.instances.errors import BackendError, VerifyError
-from schedgap.instances.fairness.certificate import check_certificate
-from schedgap.instances.fairness.fair_point import FairPoint, allocation_at, check_fair_point, keep_fair_shares
+from schedgap.instances.fairness.certificate import (
+    FairPoint,
+    allocation_at,
+    check_certificate,
+    check_fair_point,
+    keep_fair_shares,
+)
 from schedgap.instances.fairness.model import (
     FAMILY,
     NOTIONS,

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES
-from schedgap.formulations.backends.cbc import give_values, read_program
+from schedgap.formulations.backends.pulp_models import give_values, read_program
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.linear_model import LinearModel
 from schedgap.formulations.placement.assignment import (

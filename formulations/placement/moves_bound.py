@@ -38,7 +38,7 @@ import numpy as np
 from schedgap.formulations.backends import solve
 from schedgap.formulations.linear_model import LinearModel, Rows, proven_cost
 from schedgap.formulations.placement.assignment import HANDLES, gangs_of, objective_step
-from schedgap.formulations.placement.packing import Packing, allocated_percent, certificate, packing_of
+from schedgap.formulations.placement.packing import Packing, allocated_percent, certificate, in_percent, packing_of
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.method import Outcome, method
 from schedgap.instances.placement.model import ANY, FAMILY, NOWHERE, ONE, PlacementInstance, devices_of
@@ -230,7 +230,7 @@ class Totals:
         return packing.bounded(prices, worth, SCALE), prices, [row[:-1] for row in whole]
 
 
-@method("bound-resources", family=FAMILY, bounds=True, handles=("running", "gangs", "slices"))
+@method("bound-resources", family=FAMILY, bounds=True, handles=(*HANDLES, "accepts"))
 def bound_resources(instance: PlacementInstance, time_limit_s: float | None = None) -> Outcome:
     """Prices on each type's CPU, memory and GPUs: a bound proven by a sum; gangs and slices are left out, moves are free.
 
@@ -243,7 +243,7 @@ def bound_resources(instance: PlacementInstance, time_limit_s: float | None = No
     if result.row_duals is None:
         return Outcome()
     bound, prices, multipliers = totals.proven(result.row_duals)
-    details: dict[str, float] = {}
+    details = in_percent(instance, bound)
     worthless = packing.value == 0
     if instance.unit == "GPUs" and worthless.any():
         kept = solve(totals.model(worthless), time_limit_s=time_limit_s)

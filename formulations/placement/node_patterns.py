@@ -26,8 +26,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from schedgap.formulations.placement.packing import Packing, Pricing, allocated_percent, certificate, packing_of
-from schedgap.formulations.placement.relaxation import Relaxation, by_gpu, key_of
+from schedgap.formulations.placement.moves_bound import bound_resources
+from schedgap.formulations.placement.packing import Packing, Pricing, certificate, in_percent, packing_of
+from schedgap.formulations.placement.relaxation import NODE_LIMITS, Relaxation, by_gpu, key_of
 from schedgap.instances.arrays import IntArray
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.placement.measures import MARKS, PERCENT
@@ -35,6 +36,7 @@ from schedgap.instances.placement.model import FAMILY, NOWHERE, ONE, Placement, 
 from schedgap.instances.placement.stranded import room_of
 from schedgap.instances.placement.verify import verify
 
+HANDLES = ("running", "gangs", "slices", "accepts")
 # States that a search for a content looks at; the most nodes that are packed again, and by how much prices change for that.
 # Seconds that a content takes to be put on nodes. Rounds without gain after which it ends, more of them a node, and at most.
 NODE_LIMIT, MOST_AGAIN, NOISE, PUT_S = 1_000, 4, 0.05, 1e-3
@@ -252,7 +254,7 @@ class SingleGpus:
         return certificate(instance, self.packing, self.bound, self.scale, self.prices, ())
 
 
-@method("bound-gpu-cutting-stock", family=FAMILY, bounds=True, handles=("running", "gangs", "slices"))
+@method("bound-gpu-cutting-stock", family=FAMILY, bounds=True, handles=HANDLES)
 def bound_gpu_cutting_stock(
     instance: PlacementInstance, *, marks: bool = False, time_limit_s: float | None = None
 ) -> Outcome:
@@ -265,10 +267,9 @@ def bound_gpu_cutting_stock(
     solved = SingleGpus(packing, deadline)
     relaxation = solved.relaxation
     details: dict[str, float] = {"columns": relaxation.master.num_columns, "iterations": relaxation.iterations}
-    if instance.unit == "GPUs":
-        details["allocated_percent"] = allocated_percent(instance, solved.bound)
-        if marks and not instance.is_running.any():
-            details |= idle_at_marks(instance)
+    details |= in_percent(instance, solved.bound)
+    if marks and instance.unit == "GPUs" and not instance.is_running.any():
+        details |= idle_at_marks(instance)
     return Outcome(bound=solved.bound, details=details, certificate=solved.proof(instance))
 
 
@@ -319,11 +320,20 @@ class Solved(NamedTuple):
     proof: dict[str, Any]
 
 
-def relaxed(instance: PlacementInstance, packing: Packing, seconds: float, columns: float = 1.0) -> Solved:
-    """Return the relaxation, solved as far as seconds, of which columns are generated in a part, allow."""
+def relaxed(
+    instance: PlacementInstance,
+    packing: Packing,
+    seconds: float,
+    columns: float = 1.0,
+    node_limits: Sequence[int] = NODE_LIMITS,
+) -> Solved:
+    """Return the relaxation, solved as far as seconds, of which columns are generated in a part, allow.
+
+    node_limits : states that searches for contents look at.
+    """
     start = time.perf_counter()
     single = SingleGpus(packing, start + FIRST * seconds)
-    relaxation = Relaxation(packing)
+    relaxation = Relaxation(packing, node_limits)
     contents = relaxation.try_prices(np.array(single.prices, dtype=np.float64) / single.scale)
     relaxation.add(contents)
     # The contents of a first placement: without them the master's duals are of no use for a hundred rounds.
@@ -337,17 +347,40 @@ def relaxed(instance: PlacementInstance, packing: Packing, seconds: float, colum
 
 def _details(instance: PlacementInstance, solved: Solved) -> dict[str, Any]:
     relaxation = solved.relaxation
-    details: dict[str, Any] = {
+    return {
         "columns": relaxation.master.num_columns,
         "iterations": relaxation.iterations,
         "converged": relaxation.is_converged or not relaxation.is_open,
+        **in_percent(instance, solved.bound),
     }
-    if instance.unit == "GPUs":
-        details["allocated_percent"] = allocated_percent(instance, solved.bound)
-    return details
 
 
-@method("bound-node-patterns", family=FAMILY, bounds=True, handles=("running", "gangs", "slices"))
+@method("bound-gpu-resources", family=FAMILY, bounds=True, handles=HANDLES)
+def bound_gpu_resources(instance: PlacementInstance, time_limit_s: float | None = None) -> Outcome:
+    """Which shares fit one GPU, beside prices on the CPU and memory of each kind of node: contents are priced, not searched."""
+    seconds = np.inf if time_limit_s is None else time_limit_s
+    # Prices by type of node, which the search for prices does not always come upon.
+    plain = bound_resources(instance, time_limit_s)
+    solved = relaxed(instance, packing_of(instance), seconds, node_limits=(0,))
+    if plain.bound is not None and plain.bound > solved.bound:
+        return plain
+    return Outcome(bound=solved.bound, details=_details(instance, solved), certificate=solved.proof)
+
+
+def _accepting(instance: PlacementInstance) -> str | None:
+    return None if instance.accepts else "the instance lets pods be refused that fit; with accepts=true it does not"
+
+
+@method("bound-forced", family=FAMILY, bounds=True, handles=HANDLES, supports=_accepting)
+def bound_forced(instance: PlacementInstance, time_limit_s: float | None = None) -> Outcome:
+    """Node patterns where no pod is refused that fits: pods without a GPU that arrive while there must be room are placed."""
+    packing = packing_of(instance, forced=True)
+    solved = relaxed(instance, packing, np.inf if time_limit_s is None else time_limit_s)
+    details = _details(instance, solved) | {"must_be_placed": int(packing.counts[packing.is_forced].sum())}
+    return Outcome(bound=solved.bound, details=details, certificate=solved.proof)
+
+
+@method("bound-node-patterns", family=FAMILY, bounds=True, handles=HANDLES)
 def bound_node_patterns(instance: PlacementInstance, time_limit_s: float | None = None) -> Outcome:
     """Contents of whole nodes, priced exactly: the strongest bound; gangs and slices are left out, moves are free."""
     solved = relaxed(instance, packing_of(instance), np.inf if time_limit_s is None else time_limit_s)

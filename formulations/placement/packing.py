@@ -12,6 +12,12 @@ than any content of a node of kind k is worth,
 for every placement: what is placed is worth no more than the z of all nodes, what is refused no more than its value. Prices are
 whole numbers at a scale, so this is a sum that anyone can check. Left out are gangs, that pods which may move do so at
 most so often, and where slices of divided GPUs may start: all of these only add to what is refused.
+
+Where no pod is refused that finds room as it arrives (`accepts`), the first pods without a GPU of a class have to be placed, as
+on some node there still is room. For no node that takes the class to have any, each has so much in use of some resource r that
+it asks for: free[n, r] - demand[r] + 1. With weights a[r] >= 0 that is, over all these nodes,
+
+    sum_r a[r] (what has arrived)[r] >= sum_n min_r a[r] (free[n, r] - demand[r] + 1).
 """
 
 from __future__ import annotations
@@ -28,6 +34,8 @@ from schedgap.instances.arrays import BoolArray, IntArray
 from schedgap.instances.placement.model import ONE, PlacementInstance
 from schedgap.instances.placement.stranded import room_of
 
+# Bits of weights of resources, and how many times as much as of the others one weighs.
+WEIGHT_BITS, WEIGHTS = 44, (1, 4, 16, 64, 256)
 # Bits of the dearest price of a pod, and of what a pod that must be placed is worth more than the dearest value.
 BITS, FORCED_BITS = 36, 4
 
@@ -90,16 +98,48 @@ class Packing:
         return clipped
 
 
-def packing_of(instance: PlacementInstance, *, stay: bool = False) -> Packing:
-    """Return the packing of an instance. stay : what runs stays where it is, though it may move."""
+def weights_of(instance: PlacementInstance) -> IntArray:
+    """(W, R) int64: weights of resources, by what all nodes have of each, one after the other heavier than the others."""
+    total = np.maximum(instance.capacity[instance.node2type].sum(axis=0), 1)
+    heavier = [1 + np.eye(total.size, dtype=np.int64)[r] * (w - 1) for w in WEIGHTS for r in range(total.size)]
+    weights: IntArray = np.unique(heavier, axis=0) * np.maximum((1 << WEIGHT_BITS) // total, 1)
+    return weights
+
+
+def accepted(instance: PlacementInstance, free: IntArray) -> IntArray:
+    """(C,) int64: how many of the first pods of each class without a GPU find room as they arrive, whatever is done with others.
+
+    free : (N, R), beside pods that run. O(C W N R + P R).
+    """
+    arrive, found = ~instance.is_running, np.zeros(instance.gpus.size, np.int64)
+    asked = instance.demand[instance.pod2class] * arrive[:, None]
+    before, takes = np.cumsum(asked, axis=0) - asked, instance.takes()[:, instance.node2type]
+    for c in np.unique(instance.pod2class[arrive & (instance.gpus[instance.pod2class] == 0)]).tolist():
+        pods, asks = np.flatnonzero(arrive & (instance.pod2class == c)), instance.demand[c] > 0
+        nodes = takes[c] & (free >= instance.demand[c]).all(axis=1)
+        if not asks.any() or not nodes.any():
+            found[c] = pods.size * nodes.any()
+            continue
+        for weights in weights_of(instance)[:, asks]:
+            full = ((free[nodes][:, asks] - instance.demand[c, asks] + 1) * weights).min(axis=1).sum()
+            found[c] = max(found[c], np.count_nonzero(before[pods][:, asks] @ weights < full))
+    return found
+
+
+def packing_of(instance: PlacementInstance, *, stay: bool = False, forced: bool = False) -> Packing:
+    """Return the packing of an instance. stay : what runs stays where it is, though it may move.
+
+    forced : what no policy refuses that accepts what fits has to be placed.
+    """
     fixed = instance.is_running & (stay | ~instance.movable | (instance.max_moves == 0))
-    forced = instance.is_running & ~fixed
     room = room_of(instance, fixed)
     states = np.hstack((instance.node2type[:, None], room.left, -np.sort(-np.maximum(room.milli, 0), axis=1)))
     alike, kinds, numbers = np.unique(states, axis=0, return_inverse=True, return_counts=True)
     resources = room.left.shape[1]
     size = len(instance.class_names)
-    counts = [np.bincount(instance.pod2class[some], minlength=size) for some in (~instance.is_running, forced)]
+    must_be = np.bincount(instance.pod2class[instance.is_running & ~fixed], minlength=size)
+    must_be += accepted(instance, room.left) if forced else 0
+    counts = [np.bincount(instance.pod2class[~fixed], minlength=size) - must_be, must_be]
     which = np.concatenate([np.flatnonzero(some) for some in counts])
     must = np.repeat((False, True), [np.count_nonzero(some) for some in counts])
     free, left = alike[:, 1 : 1 + resources], alike[:, 1 + resources :]
@@ -221,7 +261,9 @@ def certificate(
         given[forced][c] = int(price)
     proof: dict[str, Any] = {"scale": scale, "pod_prices": given[False]}
     if packing.is_forced.any():
-        proof["running_prices"] = given[True]
+        proof["accepted_prices" if instance.accepts else "running_prices"] = given[True]
+    if instance.accepts and packing.is_forced.any():
+        proof["weights"] = weights_of(instance).tolist()
     rows = dict.fromkeys(tuple(int(price) for price in row) for row in multipliers)
     proof["multipliers"] = [list(row) for row in rows if any(row)]
     return {"bound": bound / ONE if bound % ONE else bound // ONE, "proof": proof}
@@ -230,3 +272,13 @@ def certificate(
 def allocated_percent(instance: PlacementInstance, bound: int) -> float:
     """Return how many per cent of all GPUs' value are allocated at most, where values are GPUs."""
     return round(100 * (instance.total_value - bound) / max(1, instance.gpu_capacity), 3)
+
+
+def in_percent(instance: PlacementInstance, bound: int) -> dict[str, float]:
+    """Return what a bound says of all GPUs, where values are GPUs: allocated at most, and idle at least, as measures have it."""
+    if instance.unit != "GPUs":
+        return {}
+    found = {"allocated_percent": allocated_percent(instance, bound)}
+    if instance.gpu_capacity and (instance.value == instance.gpus * instance.gpu_milli).all():
+        found["idle_percent"] = 100 * (1 - (instance.total_value - bound) / instance.gpu_capacity)
+    return found

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from schedgap.formulations.backends import MIP_CHOICES
-from schedgap.formulations.backends.cbc import give_values, read_program
+from schedgap.formulations.backends.pulp_models import give_values, read_program
 from schedgap.formulations.export import model_builder
 from schedgap.formulations.linear_model import LinearModel
 from schedgap.formulations.provisioning.assignment import demand_groups, solved, too_many_entries

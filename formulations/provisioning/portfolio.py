@@ -38,7 +38,7 @@ from schedgap.instances.provisioning.verify import verify
 
 UNLIMITED_S = 60.0
 # Those that know stocks and disruption.
-LIMITED_HEURISTICS = ("karpenter", "karpenter-consolidation", "cluster-autoscaler")
+LIMITED_HEURISTICS = ("karpenter", "karpenter-consolidation", "cluster-autoscaler", "settled")
 # Shares of the time of methods that know the limits, if not two fifths.
 SHARES = {"consolidation-pooled": 0.6, "consolidation": 1.0}
 # Tasks up to which placing them one by one is quick.
@@ -47,8 +47,8 @@ MAX_PATTERNS = 20_000
 # Share of the time for `pooled` where machines have stocks.
 RENTING_SHARE = 0.9
 # Shares of the time where machines of all types have stocks: for the bound by whole machines, and of what is left then for
-# exchanging machines.
-BOUNDING_SHARE, EXCHANGE_SHARE = 0.1, 0.6
+# exchanging machines and until which fleets are chosen.
+BOUNDING_SHARE, EXCHANGE_SHARE, FLEET_SHARE = 0.1, 0.2, 0.6
 # Tasks a machine from which on packing machines that are rented for all together is better than choosing contents.
 MANY = 8
 # The quick bounds, and another that is quick for bins; the share of the time limit for each that takes time.
@@ -64,7 +64,7 @@ PATIENCE = 10
 
 @method(
     "portfolio",
-    version=6,
+    version=7,
     family=FAMILY,
     supports=without_interference,
     bounds=True,
@@ -225,7 +225,9 @@ class Portfolio(Search):
         search = Renting(anew(self.instance), before, self.left_s, self.threads, hear)
         search.raise_bound(self.bound)
         search.improve(*self.best.machines(self.instance.num_classes))
-        search.exchange(before + EXCHANGE_SHARE * self.left_s)
+        left_s = self.left_s
+        search.exchange(before + EXCHANGE_SHARE * left_s)
+        search.choose_fleets(Pooled(search.instance, by_type=True), before + FLEET_SHARE * left_s)
         self.parts.append(f"pooled {time.perf_counter() - before:.1f} s")
 
     def _ask_each(self, names: Iterable[str]) -> None:

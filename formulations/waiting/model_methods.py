@@ -22,7 +22,7 @@ from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, method
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
-from schedgap.instances.waiting.objective import SPOT_PRICE, rent_of
+from schedgap.instances.waiting.verify import SPOT_PRICE, rent_of
 
 Model: TypeAlias = Callable[[FloatArray, float, float, float], Prediction]
 

@@ -25,7 +25,7 @@ from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting.model import MAX_END_US, WaitingInstance
-from schedgap.instances.waiting.objective import rent_of
+from schedgap.instances.waiting.verify import rent_of
 
 
 def erlang_b(servers: ArrayLike, load: ArrayLike) -> FloatArray:

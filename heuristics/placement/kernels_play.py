@@ -17,7 +17,9 @@ from schedgap.heuristics.placement.kernels_scores import (
     RANDOM,
     Rule,
     evaluate,
+    first_slice,
     fragment,
+    has_room,
 )
 from schedgap.heuristics.placement.state import State
 from schedgap.instances.jit import inner_kernel, lean_kernel
@@ -68,7 +70,7 @@ def _put(s: State, rule: Rule, p: int) -> bool:
     gpu = evaluate(s, rule, n, c)[1]
     k, g, held = s.classes[c].gpus, s.classes[c].milli, 0
     if rule.kind == RANDOM and k > 0:
-        gpu = _drawn_gpu(s, n, g)
+        gpu = _drawn_gpu(s, n, c)
     s.pods[p].tags_before = s.nodes[n].tags
     if k > 0:
         s.nodes[n].tags |= 1 << (k if g == ONE else 0)
@@ -76,7 +78,9 @@ def _put(s: State, rule: Rule, p: int) -> bool:
         if k > 0 and (i == gpu if g < ONE else s.milli[n, i] == ONE):
             held |= 1 << i
             k -= 1
+            gpu = i
     s.pods[p].node, s.pods[p].held = n, held
+    s.pods[p].start = first_slice(s, n, gpu, c)
     _take(s, rule, p, 1)
     return True
 
@@ -85,7 +89,7 @@ def _put(s: State, rule: Rule, p: int) -> bool:
 def _undo(s: State, rule: Rule, p: int) -> None:
     s.nodes[s.pods[p].node].tags = s.pods[p].tags_before
     _take(s, rule, p, -1)
-    s.pods[p].node, s.pods[p].held = NOWHERE, 0
+    s.pods[p].node, s.pods[p].held, s.pods[p].start = NOWHERE, 0, 0
 
 
 @inner_kernel
@@ -97,6 +101,7 @@ def _take(s: State, rule: Rule, p: int, times: int) -> None:
     for i in range(s.milli.shape[1]):
         if held >> i & 1:
             s.milli[n, i] -= times * s.classes[c].milli
+            s.taken[n, i] ^= ((1 << s.classes[c].slices) - 1) << s.pods[p].start
     s.nodes[n].asked_cpu += times * s.classes[c].counts_cpu
     s.nodes[n].asked_memory += times * s.classes[c].counts_memory
     s.changed[s.clock[0].changes] = n
@@ -194,13 +199,13 @@ def _drawn(s: State, slot: int) -> int:
 
 
 @inner_kernel
-def _drawn_gpu(s: State, n: int, g: int) -> int:
+def _drawn_gpu(s: State, n: int, c: int) -> int:
     count = 0
     for i in range(s.milli.shape[1]):
-        count += s.milli[n, i] >= g
+        count += has_room(s, n, i, c)
     skip = int(np.int64(below(s.random, count)))
     i = -1
     while skip >= 0:
         i += 1
-        skip -= s.milli[n, i] >= g
+        skip -= has_room(s, n, i, c)
     return i

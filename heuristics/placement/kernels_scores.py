@@ -40,6 +40,27 @@ class Rule(NamedTuple):
 
 
 @inner_kernel
+def first_slice(s: State, n: int, i: int, c: int) -> int:
+    """Return where a pod of a class starts on a GPU: the last slice that is open, as the first stay free longest; -1 for none.
+
+    0 for a pod that takes no slices. O(slices).
+    """
+    size = s.classes[c].slices
+    start = s.kinds[s.nodes[n].of].slices - size if size > 0 else 0
+    while (
+        size > 0 and start >= 0 and (not s.classes[c].starts >> start & 1 or s.taken[n, i] >> start & ((1 << size) - 1))
+    ):
+        start -= 1
+    return start
+
+
+@inner_kernel
+def has_room(s: State, n: int, i: int, c: int) -> bool:
+    """Return whether a GPU has room for a pod of a class that takes some."""
+    return bool(s.milli[n, i] >= s.classes[c].milli and (s.classes[c].slices == 0 or first_slice(s, n, i, c) >= 0))
+
+
+@inner_kernel
 def fits(s: State, n: int, c: int) -> bool:
     """Return whether a node has room for a pod of a class. O(R + G)."""
     if not s.admits[c, s.nodes[n].of]:
@@ -47,20 +68,20 @@ def fits(s: State, n: int, c: int) -> bool:
     for r in range(s.free.shape[1]):
         if s.demand[c, r] > s.free[n, r]:
             return False
-    k, g = s.classes[c].gpus, s.classes[c].milli
+    k = s.classes[c].gpus
     if k > 0:
         for i in range(s.milli.shape[1]):
-            k -= s.milli[n, i] >= g
+            k -= has_room(s, n, i, c)
     return bool(k <= 0)
 
 
 @inner_kernel
-def _gpu_by_left(s: State, n: int, g: int, is_most: bool) -> int:
+def _gpu_by_left(s: State, n: int, c: int, is_most: bool) -> int:
     """Return the GPU with the least left that suffices, or the most, of equals the first."""
     found = -1
     for i in range(s.milli.shape[1]):
         left = s.milli[n, i]
-        if left >= g and (found < 0 or (left > s.milli[n, found] if is_most else left < s.milli[n, found])):
+        if has_room(s, n, i, c) and (found < 0 or (left > s.milli[n, found] if is_most else left < s.milli[n, found])):
             found = i
     return found
 
@@ -119,9 +140,9 @@ def _fgd(s: State, n: int, c: int, is_exact: bool) -> tuple[float, int]:
     best, gpu = NONE, -1
     for i in range(s.milli.shape[1] if is_share else 1):
         left = s.milli[n, i]
-        is_new = left >= g or not is_share
+        is_new = not is_share or has_room(s, n, i, c)
         for j in range(i):
-            is_new &= s.milli[n, j] != left
+            is_new &= s.milli[n, j] != left or not has_room(s, n, j, c)
         if is_new:
             gain = before - fragment(s, n, cpu, i if is_share else -1, g if is_share else 0, 0 if is_share else k)
             score = gain if is_exact else truncated(gain)
@@ -155,7 +176,7 @@ def _packing(s: State, n: int, c: int) -> int:
         return max(33 - free, free)
     if g == ONE:
         return int(max(50 - k, 33))
-    left = s.milli[n, _gpu_by_left(s, n, g, False)]
+    left = s.milli[n, _gpu_by_left(s, n, c, False)]
     return 49 if left == ONE else int(max(100 - left * 100 // ONE // 10, 50))
 
 
@@ -171,7 +192,7 @@ def _active(s: State, n: int, left: int) -> int:
 def _watts(s: State, n: int, c: int) -> int:
     """Return the watts that a pod adds."""
     kind, k, g = s.kinds[s.nodes[n].of], s.classes[c].gpus, s.classes[c].milli
-    if k > 0 and g < ONE and s.milli[n, _gpu_by_left(s, n, g, False)] < ONE:
+    if k > 0 and g < ONE and s.milli[n, _gpu_by_left(s, n, c, False)] < ONE:
         k = 0
     left = s.free[n, s.cpu]
     processors = _active(s, n, left - s.classes[c].cpu) - _active(s, n, left)
@@ -224,7 +245,7 @@ def _kube(s: State, rule: Rule, n: int, c: int) -> float:
 def _kai(s: State, n: int, c: int, is_spread: bool) -> tuple[float, int]:
     """Return the score, and the GPU for a share."""
     kind, k, g = s.kinds[s.nodes[n].of], s.classes[c].gpus, s.classes[c].milli
-    gpu = _gpu_by_left(s, n, g, is_spread)
+    gpu = _gpu_by_left(s, n, c, is_spread)
     left, whole = (_idle(s, n), ONE * kind.num_gpus) if k > 0 else (s.free[n, s.cpu], kind.cpu)
     score = float(-left)
     if is_spread:
@@ -265,7 +286,7 @@ def _priced(s: State, n: int, c: int) -> tuple[float, int]:
     best, gpu = NONE, -1
     for i in range(s.kinds[t].num_gpus):
         left = s.milli[n, i]
-        if left >= g:
+        if has_room(s, n, i, c):
             hole = s.worth[left] - s.worth[left - g] - s.worth[g] + (OPENED if left == ONE else 0.0)
             score = float(math.floor(-(lost + hole) / ROUNDED))
             if score > best:
@@ -305,10 +326,10 @@ def evaluate(s: State, rule: Rule, n: int, c: int) -> tuple[float, int]:
         score = float(-_watts(s, n, c))
     elif kind in (KUBE, VOLCANO):
         score = _kube(s, rule, n, c)
-    gpu = _gpu_by_left(s, n, a.milli, False)
+    gpu = _gpu_by_left(s, n, c, False)
     if kind == PWR and gpu >= 0 and s.milli[n, gpu] < ONE:
         # The first of those in use, as all of them add as much.
         gpu = 0
-        while not a.milli <= s.milli[n, gpu] < ONE:
+        while s.milli[n, gpu] == ONE or not has_room(s, n, gpu, c):
             gpu += 1
     return score, gpu

@@ -51,6 +51,7 @@ class Observation:
     value : what is lost if it is refused. admits : (T,) bool. gang_size : pods of its gang, 1 for a pod in none.
     gang_placed : how many of them are placed so far.
     free : (N, R) int64. free_milli : (N, G) int64, thousandths of each GPU; 0 where a node has fewer.
+    open_gpus : (N, G) bool, those with room for what it takes of a GPU, and for slices where it takes some.
     fitting : (F,) int64, the nodes with room for it: at least one, since a pod without room is refused unasked.
     memory : the policy's own, empty at first and kept from pod to pod.
     """
@@ -67,5 +68,6 @@ class Observation:
     gang_placed: int
     free: IntArray
     free_milli: IntArray
+    open_gpus: BoolArray
     fitting: IntArray
     memory: dict[str, Any]

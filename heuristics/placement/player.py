@@ -8,7 +8,8 @@ A policy is a function from what is visible when a pod arrives to the node that 
         return observation.fitting[np.argmax(free)]
 
 A share of a GPU goes to the GPU with the least that suffices, and whole GPUs to those of the lowest numbers, unless the
-policy answers `(node, gpus)`. Pods that run stay where they are. When a pod of a gang is refused, all of it is undone.
+policy answers `(node, gpus)`. Of a GPU that MIG divides, a pod takes the last slices that are open. Pods that run stay where
+they are. When a pod of a gang is refused, all of it is undone.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from schedgap.instances.arrays import BoolArray, IntArray, first_true, locked
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome
 from schedgap.instances.placement.model import FAMILY, NO_GANG, NOWHERE, Placement, PlacementInstance
-from schedgap.instances.placement.stranded import room_of
+from schedgap.instances.placement.stranded import open_gpus, open_start, room_of
 from schedgap.instances.units import shown_amount
 
 
@@ -42,10 +43,13 @@ class Player:
         """Begin before the first pod."""
         self.instance = instance
         room = room_of(instance, instance.is_running)
-        self.free, self.milli = room.left, np.maximum(room.milli, 0)
+        self.free, self.milli, self.taken = room.left, np.maximum(room.milli, 0), room.taken
         self.admits = instance.takes()
         self.node: IntArray = instance.running_node.copy()
         self.gpus: IntArray = instance.running_gpus.copy()
+        self.start: IntArray = np.zeros_like(self.node)
+        if instance.running_start is not None:
+            self.start[:] = instance.running_start
         # Copies, as all that a policy gets: whoever unlocks them does not change the instance.
         self.nodes = Nodes(
             instance.resources,
@@ -68,6 +72,7 @@ class Player:
         self.memory: dict[str, Any] = {}
         self.pod = -1
         self.fits: BoolArray = np.zeros(instance.num_nodes, np.bool_)
+        self.open: BoolArray = np.zeros(self.milli.shape, np.bool_)
 
     def observe(self) -> Observation | None:
         """Return the present when the next pod arrives that fits somewhere, in copies; None after the last."""
@@ -95,6 +100,7 @@ class Player:
         MethodError
             for anything but None, a node with room, and such a node with GPUs of it that have room.
         """
+        instance = self.instance
         if actions is None:
             self._refuse()
             return
@@ -104,17 +110,21 @@ class Player:
         else:
             where = self._node(actions)
             chosen = self._tightest(where)
+        c = int(instance.pod2class[self.pod])
+        if instance.slices is not None and instance.slices[c]:
+            kind, taken = instance.node2type[where : where + 1], self.taken[where, chosen]
+            self.start[self.pod] = open_start(instance, c, kind, taken)[0]
         self._take(self.pod, where, sum(1 << gpu for gpu in chosen), 1)
 
     def outcome(self) -> Outcome:
         """Return the placement."""
-        return Outcome(Placement(locked(self.node), locked(self.gpus)))
+        return Outcome(Placement(locked(self.node), locked(self.gpus), locked(self.start)))
 
     def _fits(self, c: int) -> BoolArray:
         instance = self.instance
+        self.open = open_gpus(instance, c, instance.node2type, self.milli, self.taken)
         fits: BoolArray = self.admits[c, instance.node2type] & (self.free >= instance.demand[c]).all(axis=1)
-        if instance.gpus[c]:
-            fits &= (self.milli >= instance.gpu_milli[c]).sum(axis=1) >= instance.gpus[c]
+        fits &= self.open.sum(axis=1) >= instance.gpus[c]
         return fits
 
     def _seen(self) -> Observation:
@@ -134,6 +144,7 @@ class Player:
             gang_placed=pod - first,
             free=locked(self.free.copy()),
             free_milli=locked(self.milli.copy()),
+            open_gpus=locked(self.open.copy()),
             fitting=locked(np.flatnonzero(self.fits)),
             memory=self.memory,
         )
@@ -158,11 +169,15 @@ class Player:
         self.pod = end - 1
 
     def _take(self, pod: int, node: int, gpus: int, times: int) -> None:
-        c = self.instance.pod2class[pod]
-        self.free[node] -= times * self.instance.demand[c]
+        instance, c = self.instance, self.instance.pod2class[pod]
+        self.free[node] -= times * instance.demand[c]
+        size = 0 if instance.slices is None else int(instance.slices[c])
         for gpu in range(gpus.bit_length()):
-            self.milli[node, gpu] -= times * self.instance.gpu_milli[c] * (gpus >> gpu & 1)
-        self.node[pod], self.gpus[pod] = (node, gpus) if times > 0 else (NOWHERE, 0)
+            self.milli[node, gpu] -= times * instance.gpu_milli[c] * (gpus >> gpu & 1)
+            self.taken[node, gpu] ^= (((1 << size) - 1) << self.start[pod]) * (gpus >> gpu & 1)
+        self.node[pod], self.gpus[pod], self.start[pod] = (
+            (node, gpus, self.start[pod]) if times > 0 else (NOWHERE, 0, 0)
+        )
 
     def _node(self, answer: object) -> int:
         instance, who = self.instance, self._who()
@@ -186,8 +201,7 @@ class Player:
             asked, free = (shown_amount(int(each[r]), name) for each in (instance.demand[c], self.free[node]))
             raise MethodError(f"{said} which has {free} free; the pod asks for {asked}; {way_out}")
         raise MethodError(
-            f"{said} with room for it on {int((self.milli[node] >= instance.gpu_milli[c]).sum())} GPUs; the pod takes "
-            f"{instance.gpus[c]}; {way_out}"
+            f"{said} with room for it on {int(self.open[node].sum())} GPUs; the pod takes {instance.gpus[c]}; {way_out}"
         )
 
     def _tightest(self, node: int) -> list[int]:
@@ -195,7 +209,7 @@ class Player:
         c = self.instance.pod2class[self.pod]
         left = self.milli[node]
         order = np.argsort(left, kind="stable")
-        found: list[int] = order[left[order] >= self.instance.gpu_milli[c]][: self.instance.gpus[c]].tolist()
+        found: list[int] = order[self.open[node, order]][: self.instance.gpus[c]].tolist()
         return found
 
     def _devices(self, node: int, answer: Any) -> list[int]:
@@ -214,10 +228,15 @@ class Player:
                     f"{who} returned GPU {gpu} of node {self.instance.node_name(node)}, which has {left} thousandths left; "
                     f"return GPUs with {self.instance.gpu_milli[c]} or more."
                 )
+            if not self.open[node, gpu]:
+                raise MethodError(
+                    f"{who} returned GPU {gpu} of node {self.instance.node_name(node)}, whose slices are taken where the pod may "
+                    "start; return one of observation.open_gpus."
+                )
         return gpus
 
     def _who(self) -> str:
         return f"arrival of pod {self.instance.pod_name(self.pod)}: the policy"
 
 
-policy = policy_decorator(Player, shown=("running", "gangs"))
+policy = policy_decorator(Player, shown=("running", "gangs", "slices", "accepts"))

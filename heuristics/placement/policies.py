@@ -15,7 +15,7 @@ from schedgap.instances.method import method
 from schedgap.instances.placement.measures import is_known
 from schedgap.instances.placement.model import FAMILY, Placement, PlacementInstance
 
-HANDLED = ("running", "gangs")
+HANDLED = ("running", "gangs", "slices", "accepts")
 STRATEGIES = {
     "least-allocated": scores.LEAST,
     "most-allocated": scores.MOST,
@@ -29,7 +29,7 @@ def played(instance: PlacementInstance, rule: Rule, seed: int = 0) -> Placement:
     looks = rule.kind in (scores.FGD, scores.FGD_EXACT, scores.PWR_FGD)
     state = state_of(instance, mix=looks, prices=rule.kind == scores.PRICED, seed=seed)
     play(state, rule)
-    return Placement(state.pods.node, state.pods.held)
+    return Placement(state.pods.node, state.pods.held, state.pods.start)
 
 
 def _power_is_known(instance: PlacementInstance) -> str | None:

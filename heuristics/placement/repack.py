@@ -27,7 +27,7 @@ from schedgap.instances.placement.model import (
     PlacementInstance,
     devices_of,
 )
-from schedgap.instances.placement.stranded import open_start, room_of
+from schedgap.instances.placement.stranded import open_gpus, open_start, room_of
 from schedgap.instances.placement.verify import verify
 
 # Nodes that are looked at for one pod, and how deep pods that leave make others leave.
@@ -99,10 +99,7 @@ class Layout:
 
     def open_gpus(self, c: int, nodes: IntArray | slice, left: IntArray, taken: IntArray) -> BoolArray:
         """Return which GPUs of nodes have room for a pod of a class. left, taken : (nodes, G), of these GPUs."""
-        has_room: BoolArray = left >= max(int(self.instance.gpu_milli[c]), 1)
-        if self.slices[c]:
-            has_room &= open_start(self.instance, c, self.instance.node2type[nodes][:, None], taken) >= 0
-        return has_room
+        return open_gpus(self.instance, c, self.instance.node2type[nodes], left, taken)
 
     def fitting(self, c: int) -> BoolArray:
         """(N,) bool: the nodes that have room for a pod of a class."""

@@ -39,7 +39,7 @@ class Node:
 
 
 class Kind:
-    """A node type. cpu, memory : of a node, 0 for no such resource. idle_w, full_w : watts of a GPU.
+    """A node type. cpu, memory : of a node, 0 for no such resource. idle_w, full_w : watts of a GPU. slices : of a GPU.
 
     processor_idle_w, processor_full_w, cores : of a processor. sought : the share of its GPUs' model that is expected to be
     taken by pods which not every model will do for.
@@ -54,10 +54,14 @@ class Kind:
     processor_full_w: int
     cores: int
     sought: float
+    slices: int
 
 
 class Asked:
-    """A pod class, or one of the expected mix, with `pods` of them. counts_cpu, counts_memory : in kube-scheduler's scores."""
+    """A pod class, or one of the expected mix, with `pods` of them. counts_cpu, counts_memory : in kube-scheduler's scores.
+
+    slices : of a GPU that MIG divides, which it takes. starts : bit s where slice s may be the first.
+    """
 
     gpus: int
     milli: int
@@ -66,15 +70,18 @@ class Asked:
     counts_cpu: int
     counts_memory: int
     pods: int
+    slices: int
+    starts: int
 
 
 class Pod:
-    """of : its class. node, held : where it is placed, and on which GPUs. tags_before : of its node."""
+    """of : its class. node, held, start : where it is placed, on which GPUs, from which slice on. tags_before : of its node."""
 
     of: int
     gang: int
     node: int
     held: int
+    start: int
     tags_before: int
 
 
@@ -96,6 +103,7 @@ class State(NamedTuple):
     """The cluster, the pods, and the scores.
 
     demand : (C, R). admits : (C, T) bool. mix_admits : (M, T) bool. free : (N, R). milli : (N, G), thousandths left of each GPU.
+    taken : (N, G), bit s where slice s of a GPU that MIG divides is taken.
     score : (S, N) float64, -inf where the pod does not fit. best : (S, B), the highest of each block of nodes. changed : nodes
     in the order in which they changed. random : (1,) uint64.
     worth : (1001,) float64, of what is left of a GPU, as a share of a whole one. per_gpu : (R,) float64, what the mix asks for
@@ -115,6 +123,7 @@ class State(NamedTuple):
     mix_admits: BoolArray
     free: IntArray
     milli: IntArray
+    taken: IntArray
     score: FloatArray
     best: FloatArray
     changed: IntArray
@@ -152,10 +161,12 @@ def state_of(instance: PlacementInstance, *, mix: bool = False, prices: bool = F
         processor_full_w=processor_full_w,
         cores=cores,
         sought=sought_of(instance) if prices else 0.0,
+        slices=0 if instance.gpu_slices is None else instance.gpu_slices,
     )
     slots = max(1, min(len(instance.class_names), MOST_SCORES // num_nodes))
     pods: Records[Pod] = records(Pod, instance.num_pods, of=instance.pod2class, gang=instance.gang)
     pods.node[:], pods.held[:] = instance.running_node, instance.running_gpus
+    pods.start[:] = 0 if instance.running_start is None else instance.running_start
     expected, mix_admits = expected_of(instance, classes, PERCENT if mix else 0)
     return State(
         nodes=nodes,
@@ -170,6 +181,7 @@ def state_of(instance: PlacementInstance, *, mix: bool = False, prices: bool = F
         mix_admits=mix_admits,
         free=room.left,
         milli=np.maximum(room.milli, 0),
+        taken=room.taken,
         score=np.empty((slots, num_nodes)),
         best=np.empty((slots, -(-num_nodes // BLOCK))),
         # A pod of a gang may be undone.
@@ -193,6 +205,8 @@ def _asked(instance: PlacementInstance, cpu: IntArray, memory: IntArray | int) -
         counts_cpu=np.where(cpu > 0, cpu, MISSING_CPU),
         counts_memory=np.where(np.asarray(memory) > 0, memory, MISSING_MEMORY),
         pods=instance.mix(),
+        slices=0 if instance.slices is None else instance.slices,
+        starts=0 if instance.starts is None else instance.starts,
     )
     return found
 

@@ -1,5 +1,7 @@
 """First-fit and best-fit decreasing for vectors (Panigrahy et al., Heuristics for Vector Bin Packing, 2011).
 
+Tetris' packing (Grandl et al., Multi-resource packing for cluster schedulers, SIGCOMM 2014): machine by machine, by alignment.
+
 No-Packing (Eva, section 6.1): every task alone on the cheapest machine type that fits it.
 
 Synergy on one snapshot, as Eva's evaluation implements it (section 6.1).
@@ -79,6 +81,50 @@ def _decreasing(instance: ProvisioningInstance, order: str, opens: str, *, best:
     if opens == "dense":
         chosen = _downsized(instance, chosen, task2class, task2machine)
     return Provisioning.from_tasks(instance, chosen, task2machine)
+
+
+def best_aligned(demand: IntArray, capacity: IntArray, free: IntArray, left: IntArray) -> list[int]:
+    """Return the classes of tasks that fill a machine, best aligned first, and take them out of `free` (R,) and `left` (C,).
+
+    Alignment (Tetris, section 3.2): the inner product of demand and room, each in shares of the machine; the first on ties.
+    """
+    whole, taken = np.maximum(capacity, 1), []
+    shares, may = demand / (whole * whole), (demand >= 0).all(axis=1)
+    while (fits := may & (left > 0) & (demand <= free).all(axis=1)).any():
+        taken.append(int(np.where(fits, shares @ free, -1.0).argmax()))
+        free -= demand[taken[-1]]
+        left[taken[-1]] -= 1
+    return taken
+
+
+@method("tetris", family=FAMILY, handles=(PER_MACHINE,))
+def tetris(instance: ProvisioningInstance) -> Provisioning:
+    """Fill machine after machine with tasks whose demand is best aligned with the room left (Tetris, section 3.2).
+
+    Tetris fills machines that it has. Here each is rented for the largest task left, and exchanged in the end, as
+    `first-fit-decreasing` does. Its preference for jobs that end soon says nothing of a snapshot. O(T C R).
+    """
+    left, opened = instance.counts.copy(), _densest_type(instance)
+    largest_first = np.argsort(-_sizes(instance, "dot-product"), kind="stable")
+    task2class = instance.task_classes()
+    types: list[int] = []
+    by_class = np.argsort(task2class, kind="stable")
+    following, task2machine = np.cumsum(instance.counts) - instance.counts, np.empty(instance.num_tasks, np.int64)
+    for c in largest_first.tolist():
+        while left[c]:
+            demand, free = instance.demand[instance.type2family[opened[c]]], instance.capacity[opened[c]].copy()
+            before = np.minimum(left, instance.most_together)
+            room = before.copy()
+            free -= demand[c]
+            room[c] -= 1
+            for one in (c, *best_aligned(demand, instance.capacity[opened[c]], free, room)):
+                task2machine[by_class[following[one]]] = len(types)
+                following[one] += 1
+            left -= before - room
+            types.append(int(opened[c]))
+    return Provisioning.from_tasks(
+        instance, _downsized(instance, np.array(types), task2class, task2machine), task2machine
+    )
 
 
 def _apart(instance: ProvisioningInstance) -> Apart:

@@ -5,12 +5,15 @@ Owl, as Eva's evaluation extends it (section 6.1): pairs of tasks that hardly sl
 Stratus, as Eva's evaluation implements it (section 6.1): tasks that end at about the same time share a machine.
 
 Synergy, as Eva's evaluation adapts it (section 6.1): best fit on rented machines, and nothing ever moves.
+
+Tetris' packing (Grandl et al., SIGCOMM 2014) on rented machines.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from schedgap.heuristics.provisioning.fit_decreasing import best_aligned
 from schedgap.heuristics.reconfiguration.actions import Plan
 from schedgap.heuristics.reconfiguration.kernels_owl import best_fit, owl_plan
 from schedgap.heuristics.reconfiguration.kernels_stratus import stratus_plan
@@ -141,3 +144,38 @@ def synergy(observation: Observation, tau: float = 0.95, semantics: str = "artif
         semantics == "paper",
     )
     return Plan(place, new_type)
+
+
+@policy("tetris")
+def tetris(observation: Observation) -> Plan:
+    """Fill machine after machine with the new tasks that are best aligned with its room, then rent for the first one left.
+
+    Tetris fills machines that it has; here a new one is of the task's reservation-price type, and is filled likewise. Nothing
+    moves, and a machine without a task is given up. Interference and its preference for jobs that end soon are left out.
+    """
+    market, place = observation.market, observation.task_machine.copy()
+    types, classes = observation.machine_type.tolist(), observation.task_class
+    free = market.capacity[observation.machine_type]
+    held = np.flatnonzero(place >= 0)
+    np.subtract.at(
+        free, place[held], observation.demand[market.type2family[observation.machine_type[place[held]]], classes[held]]
+    )
+    new = np.flatnonzero(place < 0)
+    left = np.bincount(classes[new], minlength=observation.class2workload.size)
+    queues = {c: new[classes[new] == c].tolist()[::-1] for c in np.unique(classes[new]).tolist()}
+
+    def fill(machine: int, room: IntArray) -> None:
+        k = types[machine]
+        for c in best_aligned(observation.demand[market.type2family[k]], market.capacity[k], room, left):
+            place[queues[c].pop()] = machine
+
+    for machine, room in enumerate(free):
+        fill(machine, room)
+    for task in new.tolist():
+        if place[task] < 0:
+            c, k = int(classes[task]), int(observation.reservation_type[classes[task]])
+            types.append(k)
+            place[queues[c].pop()] = len(types) - 1
+            left[c] -= 1
+            fill(len(types) - 1, market.capacity[k] - observation.demand[market.type2family[k], c])
+    return Plan(place, np.array(types[observation.num_machines :], np.int64))

@@ -28,7 +28,7 @@ from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.method import Outcome
 from schedgap.instances.sharing.model import FAMILY, SharingInstance
 from schedgap.instances.sharing.simulator.simulator import Simulator
-from schedgap.instances.sharing.snapshot import as_users
+from schedgap.instances.sharing.verify import as_users
 from schedgap.instances.units import SECOND_MS, shown_amount
 
 

@@ -2,6 +2,10 @@
 
 The papers leave open in which order machines are offered and what breaks ties; both move results, and are parameters here
 (`instances.sharing.simulator`). Beside them the two orders that know no fairness: by arrival, and by work.
+
+And the rules of systems that the papers compare with or name: YARN's two schedulers, without their reservations, locality and
+limits of users; the max-min fairness of Gavel, served task by task instead of by rounds of a linear program; and Themis'
+finish-time fairness, whose auctions are left out: who is worst off is served.
 """
 
 from __future__ import annotations
@@ -10,12 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from schedgap.heuristics.sharing.player import Observation, policy
 from schedgap.instances.arrays import first_true
+from schedgap.instances.errors import MethodError
 from schedgap.instances.fairness.shares import value_and_scale
 from schedgap.instances.method import flattened, method
 from schedgap.instances.sharing.model import FAMILY, SharingInstance, SharingSchedule
 from schedgap.instances.sharing.simulator.simulator import NODES, OFFERS, TIES, Simulator
-from schedgap.instances.sharing.snapshot import as_users
+from schedgap.instances.sharing.verify import as_users
 
 FITTING = ("fluid", "whole")
 CHOICES = {"nodes": NODES, "ties": TIES, "offers": OFFERS}
@@ -113,3 +119,87 @@ def shortest_job_first(instance: SharingInstance, offering: Offering = OFFERING,
     simulator.set_keys(0.0, base=work_ms)
     simulator.run()
     return simulator.schedule()
+
+
+@method("gavel", family=FAMILY, choices=CHOICES)
+@flattened()
+def gavel(instance: SharingInstance, offering: Offering = OFFERING, draw: int = 0) -> SharingSchedule:
+    """Serve the job whose progress is the lowest part of what an equal share of its machines gives (Gavel's max-min).
+
+    Narayanan et al., Heterogeneity-aware cluster scheduling policies (OSDI 2020), section 4.1: throughput over that of an equal
+    split, which is the same number of jobs for all. Unlike `eunomia`, it counts only machines on which the job may run.
+    """
+    simulator = offering.simulator(instance, draw)
+    users = as_users(instance, np.arange(instance.num_jobs), np.diff(instance.first_task))
+    alone = users.fitting() * users.machine_count * users.performance * users.allowed
+    simulator.set_keys(users.performance, users.weight * alone.sum(axis=1))
+    simulator.run()
+    return simulator.schedule()
+
+
+def _memory(resources: tuple[str, ...]) -> int:
+    """Return which resource is memory, -1 for none."""
+    return next((r for r, name in enumerate(resources) if name.startswith(("ram", "mem"))), -1)
+
+
+def _has_memory(instance: SharingInstance) -> str | None:
+    if _memory(instance.resources) >= 0:
+        return None
+    return f"YARN counts memory, and none of {', '.join(instance.resources)} is; name a resource memory or ram"
+
+
+@method("yarn-fair", family=FAMILY, supports=_has_memory, choices=CHOICES)
+@flattened()
+def yarn_fair(instance: SharingInstance, offering: Offering = OFFERING, draw: int = 0) -> SharingSchedule:
+    """Serve the job with the least memory per weight: YARN's FairScheduler with its policy `fair` and no minimum shares.
+
+    Hadoop's documentation and `FairSharePolicy`; its policy `drf` is `drf` here.
+    """
+    simulator = offering.simulator(instance, draw)
+    memory = instance.demand[:, [_memory(instance.resources)]]
+    simulator.set_keys(np.broadcast_to(memory, instance.performance.shape), instance.weight)
+    simulator.run()
+    return simulator.schedule()
+
+
+@policy("yarn-capacity")
+def yarn_capacity(observation: Observation, queues: int = 4) -> int:
+    """Serve the queue that uses least of its part of the memory, and there the job that came first (YARN's CapacityScheduler).
+
+    Instances name no organisations: jobs are dealt to queues of equal capacity in turn, as they come. One queue is `fifo`, a
+    queue a job is `yarn-fair` without weights. Capacities are elastic: no queue is held back where room is left. What counts is
+    memory, or the first resource where none is.
+    """
+    if queues < 1:
+        raise MethodError(f"queues is {queues}; give at least 1.")
+    memory = max(_memory(observation.machines.resources), 0)
+    queue = observation.job % queues
+    used = np.bincount(queue, observation.running.sum(axis=1) * observation.demand[:, memory], queues)
+    fitting = observation.fitting
+    return int(observation.job[fitting[np.argmin(used[queue[fitting]])]])
+
+
+@policy("themis", knows=("durations",))
+def themis(observation: Observation) -> int:
+    """Serve the job whose end is delayed most by sharing: the largest ratio of its time here to that on its part alone.
+
+    Mahajan et al., Themis (NSDI 2020), section 3: rho is the time from arrival to the end, at what runs now, over the time that
+    all tasks take on 1 / N of the machines, of N jobs present. Without a running task it is infinite; of those, who has waited
+    longest for its own measure comes first. Tasks that run count as done, and weights count as parts.
+    """
+    assert observation.work_to_start_ms is not None
+    machines, demand = observation.machines, observation.demand[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fits = np.where(demand > 0, machines.capacity / demand, np.inf).min(axis=2)
+    alone = (fits * machines.class_count * observation.performance * observation.serves).sum(axis=1)
+    total = observation.memory.setdefault("total", {})
+    work = [
+        total.setdefault(j, w)
+        for j, w in zip(observation.job.tolist(), observation.work_to_start_ms.tolist(), strict=True)
+    ]
+    part = alone * observation.weight / observation.weight.sum()
+    fair_ms, waited = np.array(work) / part, observation.now_ms - observation.arrival_ms
+    rate = (observation.running * observation.performance).sum(axis=1)
+    left_ms = observation.work_to_start_ms / np.maximum(rate, 1)
+    order = np.lexsort((-(waited + np.where(rate > 0, left_ms, 0)) / fair_ms, rate > 0))
+    return int(observation.job[order[np.isin(order, observation.fitting)][0]])

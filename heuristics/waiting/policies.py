@@ -53,8 +53,7 @@ from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Outcome, Status, flattened, method
 from schedgap.instances.units import DOLLAR, HOUR_US, NEVER, SECOND_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
-from schedgap.instances.waiting.objective import costs, rounded_up
-from schedgap.instances.waiting.verify import MAX_MACHINES
+from schedgap.instances.waiting.verify import MAX_MACHINES, costs, rounded_up
 
 TUNED = -1
 COARSE = (1.0, 1 / 16, 16.0)
@@ -444,6 +443,17 @@ def compound(
 ) -> Outcome:
     """Short jobs rent at arrival, and so do those that would wait longer than a limit (section IV-C)."""
     return _play(instance, machines, serving, Thresholds(wait_limit_s, short_s), balks=True)
+
+
+@method("break-even", family=FAMILY, choices={key: CHOICES[key] for key in CHOICES if key != "semantics"})
+@flattened(without=["semantics"])
+def break_even(instance: WaitingInstance, machines: int = -1, serving: Serving = SERVING) -> Outcome:
+    """Let a job wait until that has cost what renting at once would have, then rent: ski rental's break-even rule.
+
+    Karlin et al. (Competitive snoopy caching, 1988): without foresight no job pays more than twice the lower of both.
+    """
+    hours = DOLLAR / instance.wait_price if instance.wait_price else math.inf
+    return _play(instance, machines, serving, Thresholds(FOREVER, hours_per_dollar=hours))
 
 
 @method("compound-mispredicted", version=3, family=FAMILY, stochastic=True, choices=FORESEEN)

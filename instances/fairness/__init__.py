@@ -1,8 +1,7 @@
 """The fairness family: which share of a cluster each user gets, machine by machine (Eunomia, Choosy, TSF, DRF)."""
 
-from schedgap.instances.fairness.constraints import datacentre
 from schedgap.instances.fairness.files import read_instance, read_solution, write_instance, write_solution
-from schedgap.instances.fairness.generators import alice_bob, micro, random_users
+from schedgap.instances.fairness.generators import alice_bob, datacentre, micro, random_users
 from schedgap.instances.fairness.measures import measures, picture
 from schedgap.instances.fairness.model import (
     FAMILY,
@@ -39,6 +38,7 @@ FAIRNESS = register_family(
         importers={"openb-constraints": openb_constraints},
         shrink=shrink,
         measures=measures,
+        headline=("min_share", "distance_max", "users_below"),
         picture=picture,
         bound_methods=("water-filling",),
         large=(

@@ -6,10 +6,10 @@ import numpy as np
 
 from schedgap.instances.arrays import FloatArray, IntArray, first_true
 from schedgap.instances.errors import VerifyError
-from schedgap.instances.fairness.certificate import check_certificate
-from schedgap.instances.fairness.fair_point import (
+from schedgap.instances.fairness.certificate import (
     FairPoint,
     allocation_at,
+    check_certificate,
     check_fair_point,
     find_fair_point,
     keep_fair_shares,
@@ -36,7 +36,7 @@ def verify(instance: FairnessInstance, allocation: FairnessAllocation) -> int:
     """Return how many times more than it gets the worst-off user would have at the fair point, in millionths.
 
     An allocation with a certificate is checked by it, and is itself the fair point; any other is compared with the
-    fair point, which is found and proven first unless it is known (see `reference.py`). It is never another method's
+    fair point, which is found and proven first unless it is known. It is never another method's
     certified allocation: both agree only up to a tolerance, and objectives must not depend on what was verified before.
 
     Raises

@@ -25,6 +25,7 @@ HARVEST = register_family(
         importers={"spot-traces": spot_trace, "azure-v1": azure_v1},
         shrink=shrink,
         measures=measures,
+        headline=("mean_vms", "mean_jct_s", "utilisation", "waste"),
         picture=picture,
         bound_methods=("bound-prices", "bound-work"),
         large=(

@@ -42,6 +42,7 @@ def measures(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, 
         of the last task, over that under the plain rule (each waiting task, in order, to a random VM that it fits on; fixed
         seed). Left out where that rule never completes all tasks. njct_interruptible, njct_uninterruptible : the same of jobs
         whose tasks can, and cannot, take checkpoints, where there are such.
+    jobs_gaining, jobs_quartered, jobs_losing : shares of jobs that take less than 0.7 and 0.25 of that, and more than that.
     mean_jct_s, median_jct_s, p90_jct_s : of jobs. makespan_s : from the first arrival to the last end.
     waste : share of the core-time of all runs that was lost (`RunResults.lost_ms`) to kills, or in replicas that were
         stopped. checkpointing : share that tasks stood still for checkpoints and restoring that were of use.
@@ -64,7 +65,10 @@ def measures(instance: HarvestInstance, schedule: HarvestSchedule) -> dict[str, 
         "p90_jct_s": float(np.quantile(jct_s, 0.9)),
     }
     if (plain_ms := plain_times_ms(instance)) is not None:
-        normalised = np.log(jct_s / (plain_ms / SECOND_MS))
+        ratio = jct_s / (plain_ms / SECOND_MS)
+        normalised = np.log(ratio)
+        figures["jobs_quartered"] = float((ratio < 0.25).mean())
+        figures["jobs_gaining"], figures["jobs_losing"] = float((ratio < 0.7).mean()), float((ratio > 1).mean())
         can = instance.checkpoint_ms != NO_CHECKPOINTS
         for kind, jobs in (("", can | True), ("_interruptible", can), ("_uninterruptible", ~can)):
             if jobs.any():

@@ -68,6 +68,8 @@ NAMES = {
     "vm_least_day": "least_day",
     "vm_most_day": "most_day",
     "vm_varying": "varying",
+    "vm_least_shrinks": "least_shrinks",
+    "vm_most_shrinks": "most_shrinks",
 }
 
 
@@ -148,6 +150,7 @@ def statistics(first_event: IntArray, event_ms: IntArray, event_cores: IntArray,
     cores. VMs by the hour (Figure 2): `mean_cores`; `top_tenth`, `bottom_tenth`: a tenth have at least, at most so many;
     `hourly_p50`, `hourly_p90`, `hourly_p99`, changes. `stable_for`: Figure 13 at tasks of 30 min and 70 %, in lengths of
     the task. `least_day`, `most_day`: extremes of the days' shares within 1 h (Figure 7). `varying`: see there (Figure 3).
+    `least_shrinks`, `most_shrinks`: extremes of the days' shares of shrinks among the changes that follow a growth.
     All nan if nothing changes.
     """
     at, gap, change = changes(first_event, event_ms, event_cores)
@@ -155,6 +158,9 @@ def statistics(first_event: IntArray, event_ms: IntArray, event_cores: IntArray,
     if not gap.size:
         return dict.fromkeys(NAMES.values(), float("nan"))
     days = [float((gap[at // DAY_MS == day] <= HOUR_MS).mean()) for day in np.unique(at // DAY_MS)]
+    grew = (at[1:] - gap[1:] == at[:-1]) & (change[:-1] > 0)
+    after = [change[1:][grew & (at[1:] // DAY_MS == day)] < 0 for day in np.unique(at[1:][grew] // DAY_MS)]
+    shrinks = [float(each.mean()) for each in after] or [float("nan")]
     values = (
         gap.mean() / MINUTE_MS,
         *((gap <= most).mean() for most in (MINUTE_MS, 10 * MINUTE_MS, HOUR_MS)),
@@ -167,6 +173,8 @@ def statistics(first_event: IntArray, event_ms: IntArray, event_cores: IntArray,
         min(days),
         max(days),
         varying(first_event, event_ms, event_cores, end_ms),
+        min(shrinks),
+        max(shrinks),
     )
     return dict(zip(NAMES.values(), map(float, values), strict=True))
 

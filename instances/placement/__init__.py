@@ -25,10 +25,11 @@ PLACEMENT = register_family(
         importers={"csv": csv_tables, "kai-snapshot": kai_snapshot, "kubernetes": kubernetes, "openb": openb},
         shrink=shrink,
         measures=measures,
+        headline=("placed_pods", "nodes_used", "allocated_percent", "moves"),
         picture=picture,
         features=features,
         bound_methods=("bound-node-patterns", "bound-resources"),
-        told=tuple(f"idle_at_{mark}" for mark in MARKS),
+        told=("idle_percent", *(f"idle_at_{mark}" for mark in MARKS)),
         large=(("openb-like", {"nodes": 1213}),),
         size="pods",
     )

@@ -107,6 +107,7 @@ INSTANCE = InstanceDocument(
     Value("unit", Literal["GPUs", "pods", "value"]),
     Value("resources", Annotated[list[str], Constraint(min_length=1)]),
     Value("max_moves", Index, default=ANY, omitted=True),
+    Value("accepts", bool, default=False, omitted=True),
     Value("notes", list[str], default=(), omitted=True),
     Rows(
         "node_types",
@@ -157,11 +158,13 @@ INSTANCE = InstanceDocument(
                 get=lambda given: _given(given.running_start, given.pod2class),
             ),
             Field("movable", bool, default=True, omitted=True),
+            Field("priority", int, default=0, omitted=True, get=lambda given: _given(given.priority, given.pod2class)),
         ),
         Value("pod_names", list[str], default=None, omitted=True),
         arrays=[
             *(Array("pod2class"), Array("gang"), Array("running_node"), Array("running_gpus"), Array("movable")),
             Array("running_start", optional=True),
+            Array("priority", optional=True),
             Array("pod_names", text=True, optional=True),
         ],
         size=lambda instance: instance.num_pods,

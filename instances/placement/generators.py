@@ -10,7 +10,7 @@ from schedgap.instances.arrays import IntArray
 from schedgap.instances.draws import drawn, generator
 from schedgap.instances.errors import InstanceError, one_of
 from schedgap.instances.placement.model import ANY, FAMILY, NO_GANG, NOWHERE, ONE, UNITS, PlacementInstance
-from schedgap.instances.placement.stranded import open_start
+from schedgap.instances.placement.stranded import open_gpus, open_start
 
 MODELS = ("A", "B", "")
 # Of NVIDIA's A100: slices, and a bit for each at which they may start: 1g, 1g with more memory, 2g, 3g, 4g, 7g.
@@ -29,13 +29,14 @@ def random_pods(
     moves: int = ANY,
     gangs: bool = False,
     divided: bool = False,
+    accepts: bool = False,
     unit: str = "GPUs",
 ) -> PlacementInstance:
     """Draw a small cluster that is short of CPU, of memory or of GPUs.
 
     running : share of the pods that run already, wherever they fit at first; one in five of these may not move. moves : how
     many may; -1 for any number. gangs : some pods arrive in gangs of two or three. divided : some nodes' GPUs are
-    divided by MIG, and some pods take slices. unit : of values.
+    divided by MIG, and some pods take slices. accepts : no pod is refused that finds room as it arrives. unit : of values.
     """
     if min(nodes, pods, classes) < 1 or not 0 <= running <= 1:
         raise InstanceError(
@@ -66,7 +67,8 @@ def random_pods(
         movable=np.ones(pods, np.bool_),
     )
     instance = _divided(instance, rng) if divided else instance
-    return _started(instance, rng, int(running * pods), moves) if running else instance
+    instance = started(instance, rng, int(running * pods), moves) if running else instance
+    return instance.replace(accepts=True) if accepts else instance
 
 
 def _whole(rng: np.random.Generator, low: int, high: int, *shape: int) -> IntArray:
@@ -104,19 +106,19 @@ def _divided(instance: PlacementInstance, rng: np.random.Generator) -> Placement
     )
 
 
-def _started(instance: PlacementInstance, rng: np.random.Generator, number: int, moves: int) -> PlacementInstance:
-    """Return the instance with its first pods running, each on a random node and GPUs that have room; others arrive."""
+def started(instance: PlacementInstance, rng: np.random.Generator, number: int, moves: int) -> PlacementInstance:
+    """Return the instance with its first pods running, each on a random node and GPUs that have room; others arrive.
+
+    One in five of those that run may not move.
+    """
     free = instance.capacity[instance.node2type].copy()
     left = np.where(np.arange(max(instance.num_gpus.max(), 1)) < instance.num_gpus[instance.node2type, None], ONE, 0)
     taken = np.zeros_like(left)
     node, gpus, start = np.full(instance.num_pods, NOWHERE), *np.zeros((2, instance.num_pods), np.int64)
     for pod in range(number):
         c = instance.pod2class[pod]
-        milli = max(int(instance.gpu_milli[c]), 1)
         size = 0 if instance.slices is None else int(instance.slices[c])
-        has_room = left >= milli
-        if size:
-            has_room &= open_start(instance, int(c), instance.node2type[:, None], taken) >= 0
+        has_room = open_gpus(instance, int(c), instance.node2type, left, taken)
         fits = (free >= instance.demand[c]).all(axis=1) & (has_room.sum(axis=1) >= instance.gpus[c])
         rooms = np.flatnonzero(fits & instance.fits()[c, instance.node2type])
         if rooms.size and instance.gang[pod] == NO_GANG:

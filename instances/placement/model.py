@@ -48,6 +48,9 @@ class PlacementInstance(InstanceModel):
         arrive one after the other; -1 for none.
     running_node : (P,) int64, where a pod runs already, -1 for pods that arrive. running_gpus : (P,) int64, bit g for its GPU g.
     movable : (P,) bool, whether a pod that runs may be moved. max_moves : how many may be; -1 for any number.
+    priority : (P,) int64, None where all are 0. What arrives stands in this order, a gang by its first pod, and of alike pods
+        those of the highest are placed. Nobody is evicted for others.
+    accepts : whether no pod is refused that finds room as it arrives; without gangs and moves.
 
     GPUs that MIG divides, None where there are none: gpu_slices : (T,) int64, the memory slices of each GPU of a node, 0 where
     it is not divided. slices : (C,) int64, how many of them a pod takes, one after the other, 0 for pods without.
@@ -77,6 +80,8 @@ class PlacementInstance(InstanceModel):
     running_gpus: IntArray
     movable: BoolArray
     max_moves: int = ANY
+    priority: IntArray | None = None
+    accepts: bool = False
     gpu_slices: IntArray | None = None
     slices: IntArray | None = None
     starts: IntArray | None = None
@@ -89,6 +94,9 @@ class PlacementInstance(InstanceModel):
     def __post_init__(self) -> None:
         self._lock(_INT_FIELDS, ("max_moves",))
         self._lock_slices()
+        if self.priority is not None:
+            object.__setattr__(self, "priority", self.priority if np.any(self.priority) else None)
+            self._lock(("priority",) if self.priority is not None else ())
         lock(self, ("admits", "movable"), locked_bools)
         self._check_shapes()
         self._check_values()
@@ -165,8 +173,8 @@ class PlacementInstance(InstanceModel):
 
     def chosen(self, pods: BoolArray, name: str) -> PlacementInstance:
         """Return an instance of some of the pods."""
-        keys = _POD_FIELDS if self.running_start is None else (*_POD_FIELDS, "running_start")
-        arrays = {key: getattr(self, key)[pods] for key in keys}
+        given = {key: getattr(self, key) for key in (*_POD_FIELDS, *_MORE_OF_PODS)}
+        arrays = {key: values[pods] for key, values in given.items() if values is not None}
         names = None if self.pod_names is None else tuple(np.array(self.pod_names)[pods].tolist())
         return self.replace(name=name, pod_names=names, notes=(), **arrays)
 
@@ -185,7 +193,7 @@ class PlacementInstance(InstanceModel):
         wanted |= {"demand": (num_classes, num_resources), "admits": (num_classes, num_types)}
         wanted |= {key: (num_classes,) for key in ("gpus", "gpu_milli", "value", "expected")}
         wanted |= {"gpu_slices": (num_types,), "slices": (num_classes,), "starts": (num_classes,)}
-        check_shapes(self, wanted | {key: (self.pod2class.size,) for key in (*_POD_FIELDS, "running_start")})
+        check_shapes(self, wanted | {key: (self.pod2class.size,) for key in (*_POD_FIELDS, *_MORE_OF_PODS)})
         if len(self.gpu_model) != num_types:
             raise InstanceError(
                 f"{self.name}: {len(self.gpu_model)} GPU models for {num_types} node types; give one each."
@@ -272,6 +280,18 @@ class PlacementInstance(InstanceModel):
             raise InstanceError(
                 f"{self.name}: pod {self.pod_name(pod)} runs and is in a gang; gangs are of pods that arrive."
             )
+        if self.priority is not None:
+            # Of a gang the first pod counts.
+            turns = np.flatnonzero(~self.is_running & (begins | ~together))
+            if (later := first_true(np.diff(self.priority[turns]) > 0)) is not None:
+                raise InstanceError(
+                    f"{self.name}: pod {self.pod_name(int(turns[later + 1]))} arrives after one of lower priority; give pods in "
+                    "order of priority, the highest first."
+                )
+        if self.accepts and (together.any() or (self.max_moves != 0 and (self.is_running & self.movable).any())):
+            raise InstanceError(
+                f"{self.name}: accepts is for pods that arrive alone while nothing moves; leave out gangs, set max_moves to 0."
+            )
         if (pod := first_true((self.running_node < NOWHERE) | (self.running_node >= self.num_nodes))) is not None:
             raise InstanceError(
                 f"{self.name}: pod {self.pod_name(pod)} runs on node {self.running_node[pod]}; there are {self.num_nodes}."
@@ -290,12 +310,14 @@ class PlacementInstance(InstanceModel):
             self.admits.astype(np.int64),
             self.movable.astype(np.int64),
         )
-        divided = (getattr(self, key) for key in _MIG_FIELDS if getattr(self, key) is not None)
-        return content_hash([SCHEMA, *names, self.node_names, self.pod_names, *arrays, *divided])
+        more = [getattr(self, key) for key in (*_MIG_FIELDS, "priority") if getattr(self, key) is not None]
+        more += ["accepts"] * self.accepts
+        return content_hash([SCHEMA, *names, self.node_names, self.pod_names, *arrays, *more])
 
 
 _MIG_FIELDS = ("gpu_slices", "slices", "starts", "running_start")
 _AMOUNTS = ("demand", "value", "expected")
+_MORE_OF_PODS = ("running_start", "priority")
 _POD_FIELDS = ("pod2class", "gang", "running_node", "running_gpus", "movable")
 _INT_FIELDS = (
     *("capacity", "num_gpus", "node2type", "demand", "gpus", "gpu_milli", "value", "expected"),
@@ -423,8 +445,12 @@ def _overlaps(instance: PlacementInstance, placement: Placement) -> list[str]:
 
 
 def features(instance: PlacementInstance) -> frozenset[str]:
-    """Return what of an instance a method must say that it handles: `running` pods, `gangs`, `slices` of GPUs."""
-    found = {"running": instance.is_running.any(), "gangs": (instance.gang != NO_GANG).any()}
+    """Return what of an instance a method must say that it handles: `running` pods, `gangs`, `slices` of GPUs, `accepts`."""
+    found = {
+        "running": instance.is_running.any(),
+        "gangs": (instance.gang != NO_GANG).any(),
+        "accepts": instance.accepts,
+    }
     found["slices"] = instance.slices is not None and instance.slices.any()
     return frozenset(feature for feature, is_there in found.items() if is_there)
 

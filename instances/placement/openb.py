@@ -18,13 +18,15 @@ from schedgap.instances.arrays import IntArray
 from schedgap.instances.csv_table import read_rows, whole_number
 from schedgap.instances.draws import drawn, generator, shuffled
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.placement.model import FAMILY, NO_GANG, NOWHERE, ONE, PlacementInstance
+from schedgap.instances.placement.generators import started
+from schedgap.instances.placement.model import ANY, FAMILY, NO_GANG, NOWHERE, ONE, PlacementInstance
 
 RESOURCES = ("cpu", "memory_mib")
 POD_COLUMNS = ("cpu_milli", "memory_mib", "num_gpu", "gpu_milli")
 NODE_COLUMNS = ("cpu_milli", "memory_mib", "gpu")
 PERCENT = 100
 MAX_ARRIVED = 1000
+MOST_NODES = 10**6
 
 
 class Nodes(NamedTuple):
@@ -50,7 +52,14 @@ class Pods(NamedTuple):
 
 
 def openb(
-    path: Path | str, *, variant: str = "", nodes: str = "gpu", arrived: int = 130, until: int = 0, seed: int = 0
+    path: Path | str,
+    *,
+    variant: str = "",
+    nodes: str = "gpu",
+    arrived: int = 130,
+    until: int = 0,
+    accepts: bool = False,
+    seed: int = 0,
 ) -> PlacementInstance:
     """Read a pod list and the node list beside it, tuned and shuffled as in the paper's experiments.
 
@@ -58,6 +67,7 @@ def openb(
         experiments have them (`gpu`), or `all`; or the path of a node list.
     arrived : the pods ask for this many per cent of all GPUs: pods are drawn again, or left out.
     until : the pods that arrive later than at this many per cent are left out; 0 keeps all. seed : of all draws.
+    accepts : no pod is refused that finds room as it arrives, as in the simulator.
 
     Raises
     ------
@@ -70,7 +80,8 @@ def openb(
     kinds = {"gpu": "gpu_node", "all": "all_node"}
     node_list = path.with_name(f"openb_node_list_{kinds[nodes]}.csv") if nodes in kinds else Path(nodes)
     label = path.name.removeprefix("openb_pod_list_").split(".")[0]
-    return arranged(f"openb-{label}", _nodes(_plain_or_packed(node_list)), _pods(path), arrived, until, seed)
+    made = arranged(f"openb-{label}", _nodes(_plain_or_packed(node_list)), _pods(path), arrived, until, seed)
+    return made.replace(accepts=True) if accepts else made
 
 
 def openb_like(
@@ -83,19 +94,23 @@ def openb_like(
     multi: float = -1.0,
     without_gpu: float = -1.0,
     constrained: float = 0.0,
+    running: float = 0.0,
+    moves: int = ANY,
+    accepts: bool = False,
 ) -> PlacementInstance:
     """Draw nodes and pods with the trace's shares of node types and of pods.
 
     nodes : of all types, in the trace's proportions. arrived, until : as for `openb`.
     sharing, multi : shares of the GPUs asked for by pods that share a GPU, and by pods of several; -1 for the trace's.
     without_gpu : share of pods that take no GPU; -1 for the trace's. constrained : share of GPU pods that ask for a model.
+    running : share of the pods that run already, each on a random node and GPUs with room. moves, accepts : as for `random-pods`.
     """
     shares = {"sharing": sharing, "multi": multi, "without_gpu": without_gpu, "constrained": constrained}
-    for what, value in shares.items():
-        if not (0 <= value < 1 or (value == -1 and what != "constrained")):
+    for what, value in {**shares, "running": running}.items():
+        if not (0 <= value < 1 or (value == -1 and what not in ("constrained", "running"))):
             raise InstanceError(f"{what} is {value:g}; give a share from 0 to below 1.")
-    if not 1 <= nodes <= 10**6:
-        raise InstanceError(f"nodes is {nodes}; give 1 to {10**6}.")
+    if not 1 <= nodes <= MOST_NODES:
+        raise InstanceError(f"nodes is {nodes}; give 1 to {MOST_NODES}.")
     rng = generator(FAMILY, "openb-like", nodes, arrived, *shares.values(), seed)
     kinds, classes = _stored("openb_nodes.csv"), _stored("openb_pods.csv")
     numbers = np.array([[int(row[key]) for key in NODE_COLUMNS] for row in kinds])
@@ -114,8 +129,7 @@ def openb_like(
         specs += [(int(c), m) for c in gpu for m in by_model]
         weights = np.concatenate((weights, np.outer(often[gpu] * constrained, list(by_model.values())).ravel()))
     # Enough to reach what arrives: a few more than expected, the rest are left out.
-    milli = asked[:, 2] * asked[:, 3]
-    mean = weights @ milli[[c for c, _ in specs]] / weights.sum()
+    mean = weights @ (asked[:, 2] * asked[:, 3])[[c for c, _ in specs]] / weights.sum()
     target = arrived * ONE * numbers[node2type, 2].sum() / PERCENT
     number = int(1.1 * target / mean) + 20
     pods = Pods(
@@ -125,7 +139,11 @@ def openb_like(
         (),
     )
     label = "".join(f"-{what.replace('_', '-')}-{value:g}" for what, value in shares.items() if value > 0)
-    return arranged(f"openb-like-{nodes}{label}", fleet, pods, arrived, until, seed)
+    made = arranged(f"openb-like-{nodes}{label}", fleet, pods, arrived, until, seed)
+    if running:
+        made = started(made, rng, int(running * made.num_pods), moves)
+        made = made.replace(name=f"{made.name}-running-{running:g}" + (f"-moves-{moves}" if moves != ANY else ""))
+    return made.replace(accepts=True) if accepts else made
 
 
 def arranged(name: str, nodes: Nodes, pods: Pods, arrived: int, until: int, seed: int) -> PlacementInstance:

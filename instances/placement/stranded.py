@@ -26,6 +26,7 @@ from schedgap.instances.placement.model import (
     NO_GANG,
     NOWHERE,
     ONE,
+    Placement,
     PlacementInstance,
     devices_of,
     use,
@@ -45,18 +46,20 @@ class Room:
     taken: IntArray
 
 
-def room_of(instance: PlacementInstance, pods: BoolArray) -> Room:
-    """Return what is free beside some of the pods that run. pods : (P,) bool. O((P + N) (R + G))."""
-    node = np.where(pods, instance.running_node, NOWHERE)
-    used, milli = use(instance, node, instance.running_gpus)
+def room_of(instance: PlacementInstance, pods: BoolArray, placement: Placement | None = None) -> Room:
+    """Return what is free beside some pods of a placement, by default of those that run. pods : (P,) bool. O((P + N) (R + G))."""
+    if placement is None:
+        placement = Placement(instance.running_node, instance.running_gpus, instance.running_start)
+    node, gpus, start = np.where(pods, placement.node, NOWHERE), placement.gpus, placement.start
+    used, milli = use(instance, node, gpus)
     there = np.arange(milli.shape[1]) < instance.num_gpus[instance.node2type, None]
     taken = np.zeros_like(milli)
-    if instance.slices is not None and instance.running_start is not None:
+    if instance.slices is not None and start is not None:
         size = instance.slices[instance.pod2class]
         sliced = np.flatnonzero((node != NOWHERE) & (size > 0))
-        gpu = devices_of(instance.running_gpus[sliced], milli.shape[1]).argmax(axis=1)
+        gpu = devices_of(gpus[sliced], milli.shape[1]).argmax(axis=1)
         # No two pods hold the same slice.
-        np.add.at(taken, (node[sliced], gpu), ((1 << size[sliced]) - 1) << instance.running_start[sliced])
+        np.add.at(taken, (node[sliced], gpu), ((1 << size[sliced]) - 1) << start[sliced])
     return Room(instance.capacity[instance.node2type] - used, np.where(there, ONE - milli, -1), taken)
 
 
@@ -74,6 +77,14 @@ def open_start(instance: PlacementInstance, c: int, kind: IntArray, taken: IntAr
         is_open = (taken & (((1 << size) - 1) << start) == 0) & (start + size <= instance.gpu_slices[kind])
         found[is_open] = start
     return found
+
+
+def open_gpus(instance: PlacementInstance, c: int, kind: IntArray, milli: IntArray, taken: IntArray) -> BoolArray:
+    """Return which GPUs have room for a pod of a class. kind : (n,), types of nodes. milli, taken : (n, G), as of a `Room`."""
+    has_room: BoolArray = milli >= max(int(instance.gpu_milli[c]), 1)
+    if instance.slices is not None and instance.slices[c]:
+        has_room &= open_start(instance, c, kind[:, None], taken) >= 0
+    return has_room
 
 
 # More than any node holds, for pods that ask for nothing.
@@ -230,7 +241,7 @@ def arriving(instance: PlacementInstance, most: Mapping[int, int]) -> PlacementI
     if not (kept & ~instance.is_running).any():
         return None
     made = instance if kept.all() else instance.chosen(kept, f"{instance.name}-that-may-fit")
-    return made.replace(unit="pods", value=np.full(made.value.size, ONE), notes=())
+    return made.replace(unit="pods", value=np.full(made.value.size, ONE), accepts=False, notes=())
 
 
 def clearing(instance: PlacementInstance) -> tuple[PlacementInstance, int] | None:
@@ -292,6 +303,8 @@ def _with_pods(instance: PlacementInstance, name: str, classes: IntArray, **wide
         running_gpus=np.concatenate((instance.running_gpus[runs], nothing)),
         running_start=None if instance.running_start is None else np.append(instance.running_start[runs], nothing),
         movable=np.concatenate((instance.movable[runs], nothing == 0)),
+        priority=None,
+        accepts=False,
         pod_names=names,
         max_moves=ANY,
         notes=(),

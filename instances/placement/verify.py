@@ -20,7 +20,7 @@ from schedgap.instances.placement.model import (
     devices_of,
     overloads,
 )
-from schedgap.instances.placement.stranded import room_of
+from schedgap.instances.placement.stranded import fitting, room_of
 
 
 def verify(instance: PlacementInstance, placement: Placement) -> int:
@@ -28,7 +28,8 @@ def verify(instance: PlacementInstance, placement: Placement) -> int:
 
     A node admits its pods, and they take no more than it has: of each resource, and of each of its GPUs. A gang is placed
     as a whole or not at all. A pod that runs is placed; it stays where it is unless it may move, and no more than
-    `max_moves` do. O(P (R + G)).
+    `max_moves` do. Of alike pods in no gang, none is refused for one of lower priority. O(P (R + G)); that pods are
+    accepted wherever they fit takes as long for each class of which one is refused.
 
     Raises
     ------
@@ -49,6 +50,7 @@ def verify(instance: PlacementInstance, placement: Placement) -> int:
         raise VerifyError(message)
     _check_gangs(instance, placement)
     _check_running(instance, placement)
+    _check_turns(instance, placement)
     return sum(instance.value[instance.pod2class[refused]].tolist())
 
 
@@ -87,6 +89,30 @@ def _check_running(instance: PlacementInstance, placement: Placement) -> None:
         )
     if instance.max_moves != ANY and (number := moves(instance, placement)) > instance.max_moves:
         raise VerifyError(f"{number} pods moved; at most {instance.max_moves} may.")
+
+
+def _check_turns(instance: PlacementInstance, placement: Placement) -> None:
+    """Check whose turn it was: of alike pods the highest priority's, and with `accepts` that of all that found room."""
+    refused, classes = placement.node == NOWHERE, instance.pod2class
+    if instance.priority is not None:
+        counts = ~instance.is_running & (instance.gang == NO_GANG)
+        least = np.full(len(instance.class_names), np.iinfo(np.int64).max)
+        np.minimum.at(least, classes[counts & ~refused], instance.priority[counts & ~refused])
+        if (pod := first_true(counts & refused & (instance.priority > least[classes]))) is not None:
+            raise VerifyError(
+                f"pod {instance.pod_name(pod)} of priority {instance.priority[pod]} is refused, and an alike one of "
+                f"{least[classes[pod]]} is placed; place those of the highest priority."
+            )
+    if instance.accepts:
+        pods, order = np.flatnonzero(refused), np.arange(instance.num_pods)
+        # Room never grows, so the first of each class tells of all.
+        for pod in pods[np.unique(classes[pods], return_index=True)[1]].tolist():
+            room = room_of(instance, instance.is_running | (~refused & (order < pod)), placement)
+            if (node := first_true(fitting(instance, room, int(classes[pod])) > 0)) is not None:
+                raise VerifyError(
+                    f"pod {instance.pod_name(pod)} is refused, and node {instance.node_name(node)} had room for it; this "
+                    "instance lets no pod be refused that fits as it arrives."
+                )
 
 
 def steps(instance: PlacementInstance, placement: Placement) -> list[dict[str, Any]]:

@@ -39,7 +39,17 @@ from schedgap.instances.provisioning.measures import measures, picture
 from schedgap.instances.provisioning.model import FAMILY, NOT_ALLOWED, ProvisioningInstance, shrink
 from schedgap.instances.provisioning.moves import disruption, features, keeping, moves
 from schedgap.instances.provisioning.plans import drain_order, shortage
-from schedgap.instances.provisioning.readers import alibaba, bpplib, build_provisioning, csv_tables, kubernetes, vbp
+from schedgap.instances.provisioning.readers import (
+    alibaba,
+    bpplib,
+    bpplib_csp,
+    build_provisioning,
+    csv_tables,
+    kubernetes,
+    mvp,
+    orlib,
+    vbp,
+)
 from schedgap.instances.provisioning.running import ANY_NUMBER, ONE_TASK, Running
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.provisioning.verify import cost, lost_value, objective, price_step, verify
@@ -73,9 +83,13 @@ PROVISIONING = register_family(
             "kubernetes": kubernetes,
             "vbp": vbp,
             "bpplib": bpplib,
+            "bpplib-csp": bpplib_csp,
+            "mvp": mvp,
+            "orlib": orlib,
         },
         shrink=shrink,
         measures=measures,
+        headline=("machines", "allocation_*"),
         picture=picture,
         features=features,
         cluster=Cluster(
@@ -97,7 +111,7 @@ PROVISIONING = register_family(
             disruption_scale=ONE_TASK,
         ),
         floor_method="portfolio",
-        floor_first=("karpenter", "karpenter-consolidation", "bound-resource-prices"),
+        floor_first=("karpenter", "karpenter-consolidation", "settled", "bound-resource-prices"),
         floor_beside=("bound-pooled",),
         bound_methods=("patterns", "column-generation", "interference"),
         large=(
@@ -122,6 +136,7 @@ __all__ = [
     "alibaba_like",
     "alibaba_like_running",
     "bpplib",
+    "bpplib_csp",
     "build_provisioning",
     "cluster_of_kind",
     "consolidation",
@@ -136,7 +151,9 @@ __all__ = [
     "lost_value",
     "merge_equal_classes",
     "moves",
+    "mvp",
     "objective",
+    "orlib",
     "price_step",
     "read_instance",
     "read_solution",

@@ -28,6 +28,7 @@ RECONFIGURATION = register_family(
         importers={"openb": openb, "eva-csv": eva_csv, "slurm": slurm, "kubernetes": kubernetes},
         shrink=shrink,
         measures=measures,
+        headline=("machines", "mean_jct_h", "cpu_allocation"),
         picture=picture,
         bound_methods=("bound-progress", "bound-work"),
         features=lambda instance: features(instance.catalogue) | ({RUNNING} if instance.running is not None else set()),

@@ -167,6 +167,7 @@ INSTANCE = InstanceDocument(
     _instance,
     Value("period_s", Count, default=300),
     Value("terminate_s", Index, default=1),
+    Value("left_out", list[tuple[str, float]], default=(), omitted=True),
     Value("resources", RESOURCES),
     # With the seconds until a machine is paid, and from then until it runs tasks.
     machine_types(Field("acquire_s", Index), Field("setup_s", Index)),

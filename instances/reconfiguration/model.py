@@ -186,6 +186,7 @@ class ReconfigurationInstance(InstanceModel):
         progress from second 0 on, and images of theirs have been built there.
     upkeep : what controllers of real clusters look at; their rules alone keep to it.
     past : what was paid while these jobs ran, where that is known; no part of the content, and no method looks at it.
+    left_out : kinds of input that the instance does not hold, each with its share of the core-hours; no part of the content.
     notes : what whoever made it has to say; no part of the content.
 
     Raises `InstanceError` on anything inconsistent.
@@ -211,6 +212,7 @@ class ReconfigurationInstance(InstanceModel):
     upkeep: Upkeep | None = None
     past: Past | None = None
     notes: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, float], ...] = ()
     digest: str = ""
 
     def __post_init__(self) -> None:

@@ -56,7 +56,7 @@ from schedgap.instances.reconfiguration.trace import (
     tasks_of_jobs,
     with_more_gpus,
 )
-from schedgap.instances.slurm import Job, Log, core_hours, kind_note, read_log
+from schedgap.instances.slurm import Job, Log, core_hours, kind_note, read_log, share_of
 from schedgap.instances.units import DOLLAR, resource_scale
 
 COLUMNS = ("job", "workload", "arrival_seconds", "duration_seconds", "gpu", "cpu", "ram_gib")
@@ -255,7 +255,7 @@ def slurm(
         raise InstanceError(f"interference is '{interference}', of Eva's workloads; give none, or one number for all.")
     types = machine_list(machines)
     log = read_log(path)
-    trace, notes = _trace(log, types, jobs=jobs, eligible=eligible)
+    trace, notes, left_out = _trace(log, types, jobs=jobs, eligible=eligible)
     throughput = pairwise_throughput(interference, named="")
     delays = dict.fromkeys(PHASES, 0) | {"upload_s": move_s, "fetch_s": move_s, "init_s": start_s}
     return on_types(
@@ -269,10 +269,16 @@ def slurm(
         **{phase: np.array([seconds]) for phase, seconds in delays.items()},
         period_s=period_s,
         notes=(*log.notes, *notes),
+        left_out=left_out,
     )
 
 
-def _trace(log: Log, types: Mapping[str, Any], *, jobs: int, eligible: bool) -> tuple[Trace, list[str]]:
+LEFT_OUT = "left out,"
+
+
+def _trace(
+    log: Log, types: Mapping[str, Any], *, jobs: int, eligible: bool
+) -> tuple[Trace, list[str], tuple[tuple[str, float], ...]]:
     """Return the jobs that fit a machine type, in order of arrival, and what is to be said of the others."""
     demand, num_tasks = _demand(log.jobs)
     capacity: IntArray = np.array(types["capacity"], np.int64)
@@ -294,17 +300,20 @@ def _trace(log: Log, types: Mapping[str, Any], *, jobs: int, eligible: bool) -> 
         num_tasks=num_tasks[kept],
     )
     groups = {
-        "left out, cores or GPUs do not divide evenly among their nodes": np.flatnonzero(num_tasks == 0),
-        "left out, larger than every machine type": np.flatnonzero((num_tasks > 0) & ~fits),
+        f"{LEFT_OUT} with cores or GPUs that do not divide evenly among their nodes": np.flatnonzero(num_tasks == 0),
+        f"{LEFT_OUT} larger than every machine type": np.flatnonzero((num_tasks > 0) & ~fits),
         "on several nodes, each with an equal part of the job": np.sort(kept[num_tasks[kept] > 1]),
     }
-    notes = []
+    notes: list[str] = []
+    left_out: tuple[tuple[str, float], ...] = ()
     for kind, members in groups.items():
         if members.size:
             held = [log.jobs[j] for j in members]
+            if LEFT_OUT in kind:
+                left_out += share_of(kind.replace(LEFT_OUT, "jobs"), held, log)
             hours = f"{kind}, {core_hours(held):.1f} of {core_hours(log.jobs):.1f} core-hours"
             notes.append(kind_note(log.name, hours, [job.job_id for job in held]))
-    return trace, notes
+    return trace, notes, left_out
 
 
 def _demand(jobs: tuple[Job, ...]) -> tuple[IntArray, IntArray]:

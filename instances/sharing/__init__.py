@@ -5,8 +5,7 @@ from schedgap.instances.sharing.files import read_instance, read_solution, write
 from schedgap.instances.sharing.generators import macro, micro, random_jobs
 from schedgap.instances.sharing.measures import measures, picture
 from schedgap.instances.sharing.model import FAMILY, SharingInstance, SharingSchedule, shrink
-from schedgap.instances.sharing.snapshot import Snapshot, Timeline, as_users, fairness_at
-from schedgap.instances.sharing.verify import ends_ms, verify
+from schedgap.instances.sharing.verify import Snapshot, Timeline, as_users, ends_ms, fairness_at, verify
 from schedgap.instances.units import SECOND_MS
 
 SHARING = register_family(
@@ -25,6 +24,7 @@ SHARING = register_family(
         importers={},
         shrink=shrink,
         measures=measures,
+        headline=("mean_completion_delay_s", "jain_mean", "distance_mean"),
         picture=picture,
         bound_methods=("bound-intervals", "bound-work"),
         large=(("macro", {"jobs": 2_888}), ("random-jobs", {"jobs": 400})),

@@ -11,7 +11,7 @@ import numpy as np
 
 from schedgap.instances.draws import generator, lognormal
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.fairness.constraints import JOBS, MACHINES, draw_macro
+from schedgap.instances.fairness.generators import JOBS, MACHINES, draw_macro
 from schedgap.instances.fairness.model import ONE
 from schedgap.instances.sharing.model import FAMILY, SharingInstance
 from schedgap.instances.units import GIB_MIB, SECOND_MS

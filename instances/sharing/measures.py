@@ -11,7 +11,7 @@ from schedgap.instances.fairness.shares import share_of_a_task
 from schedgap.instances.fairness.verify import fair_shares
 from schedgap.instances.picture import MAX_POINTS, RUNS, WAITING, WAITS, Curve, Picture, Spans, rounded, timetable
 from schedgap.instances.sharing.model import SharingInstance, SharingSchedule
-from schedgap.instances.sharing.snapshot import Timeline, as_users, fairness_at
+from schedgap.instances.sharing.verify import Timeline, as_users, fairness_at
 from schedgap.instances.units import SECOND_MS
 
 # Moments at which shares are looked at, and every so many of them the exact fair point is found for comparison.

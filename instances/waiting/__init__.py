@@ -4,11 +4,10 @@ from schedgap.instances.family import Family, register_family
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.files import read_instance, read_solution, write_instance, write_solution
 from schedgap.instances.waiting.generators import bursty, mms
-from schedgap.instances.waiting.measures import measures, picture
+from schedgap.instances.waiting.measures import assumptions, measures, picture
 from schedgap.instances.waiting.model import FAMILY, RENTED, WaitingInstance, WaitingSchedule, shrink
-from schedgap.instances.waiting.objective import Costs, costs, paid_us, rounded_up
 from schedgap.instances.waiting.readers import lsf_csv, slurm, swf
-from schedgap.instances.waiting.verify import verify
+from schedgap.instances.waiting.verify import Costs, costs, paid_us, rounded_up, verify
 
 WAITING = register_family(
     Family(
@@ -30,6 +29,8 @@ WAITING = register_family(
         model_prefix="model-",
         steady_prefix="steady_",
         bound_methods=("bound-fluid", "bound-work"),
+        headline=("machines", "utilisation", "mean_wait_s", "on_demand_work_share"),
+        assumptions=assumptions,
         large=(
             ("bursty", {"jobs": 250_000, "wait_price": 0.001}),
             ("mms", {"jobs": 250_000, "max_wait_h": 0.0}),

@@ -43,6 +43,7 @@ INSTANCE = InstanceDocument(
     Value("horizon_s", Positive, "horizon_us", scale=SECOND_US),
     Value("wait_price", Amount, scale=DOLLAR, default=0, omitted=True),
     Value("max_wait_s", Amount, "max_wait_us", scale=SECOND_US, default=None, omitted=True),
+    Value("left_out", list[tuple[str, float]], default=(), omitted=True),
     Stored(
         "jobs",
         Columns(

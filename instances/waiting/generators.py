@@ -14,7 +14,7 @@ from schedgap.instances.draws import generator
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.model import FAMILY, WaitingInstance
-from schedgap.instances.waiting.objective import (
+from schedgap.instances.waiting.verify import (
     DISCOUNT,
     MIB_PER_CORE,
     SPOT_PRICE,

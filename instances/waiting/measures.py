@@ -7,7 +7,7 @@ import numpy as np
 from schedgap.instances.picture import OTHER, RUNS, WAITING, WAITS, Picture, Spans, timetable
 from schedgap.instances.units import DOLLAR, HOUR_US, SECOND_US
 from schedgap.instances.waiting.model import RENTED, WaitingInstance, WaitingSchedule
-from schedgap.instances.waiting.objective import paid_us
+from schedgap.instances.waiting.verify import paid_us
 
 DOLLAR_HOURS = DOLLAR * HOUR_US
 # Warm-up and drain: these shares of the jobs at both ends are left out of the figures named `steady_*`.
@@ -57,6 +57,16 @@ def measures(instance: WaitingInstance, schedule: WaitingSchedule) -> dict[str, 
         "steady_normalised_price": steady_price,
         "steady_opportunity_cost": steady_price * steady_wait_s,
     }
+
+
+def assumptions(instance: WaitingInstance) -> tuple[str, ...]:
+    """Return what an instance says of prices and patience, which is its user's to say."""
+    wait = (
+        f"an hour of waiting costs ${instance.wait_price / DOLLAR:,.6g}" if instance.wait_price else "waiting is free"
+    )
+    longest = "" if instance.max_wait_us is None else f", no job waits over {instance.max_wait_us / HOUR_US:,.6g} h"
+    owned = f"{instance.machine_cores} cores cost ${instance.fixed_price / DOLLAR:,.6g} an hour to own"
+    return (f"{wait} (wait_price, max_wait_h){longest}", f"{owned} (machine_cores, discount)")
 
 
 def picture(instance: WaitingInstance, schedule: WaitingSchedule) -> Picture:

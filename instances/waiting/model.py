@@ -40,6 +40,7 @@ class WaitingInstance(InstanceModel):
     history_before_us, history_runtime_us, history_cores, history_memory_mib : (H,) int64, the jobs known before the
         instance's first second, in order: how long before it each was submitted, and the same as of other jobs. They are
         not to be run; policies learn their parameters from them. Empty for no history.
+    left_out : kinds of input that the instance does not hold, each with its share of the core-hours; no part of the content.
     notes : what whoever made it has to say, such as jobs left out; no part of the content.
 
     Raises `InstanceError` on anything inconsistent.
@@ -64,6 +65,7 @@ class WaitingInstance(InstanceModel):
     history_cores: IntArray = ()  # type: ignore[assignment]
     history_memory_mib: IntArray = ()  # type: ignore[assignment]
     notes: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, float], ...] = ()
     digest: str = ""
 
     def __post_init__(self) -> None:

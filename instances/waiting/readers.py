@@ -24,11 +24,11 @@ from schedgap.instances.csv_table import read_rows
 from schedgap.instances.documents.openings import lines_of
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.method import flattened
-from schedgap.instances.slurm import core_hours, kind_note, read_log
+from schedgap.instances.slurm import core_hours, kind_note, read_log, share_of
 from schedgap.instances.units import SECOND_US
 from schedgap.instances.unpacked import unpacked
-from schedgap.instances.waiting.model import MAX_TOTAL_US, MAX_UNITS, WaitingInstance
-from schedgap.instances.waiting.objective import DISCOUNT, MIB_PER_CORE, m5, waiting, with_history
+from schedgap.instances.waiting.model import FAMILY, MAX_TOTAL_US, MAX_UNITS, WaitingInstance
+from schedgap.instances.waiting.verify import DISCOUNT, MIB_PER_CORE, m5, waiting, with_history
 
 # The share of a log's core-hours that may be in jobs larger than a fixed machine whose size is chosen by the log.
 MAY_NOT_FIT = 0.01
@@ -39,7 +39,7 @@ class Log:
     """Columns of a log, (L,) each, in any order.
 
     dropped : lines that the reader was told to leave out. place : file and line, or job, of an entry of the columns.
-    notes : what the reader has to say.
+    notes : what the reader has to say. left_out : see `WaitingInstance`.
     """
 
     name: str
@@ -50,6 +50,7 @@ class Log:
     dropped: BoolArray
     place: Callable[[int], str]
     notes: tuple[str, ...] = ()
+    left_out: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,7 @@ def from_log(log: Log, options: LogOptions) -> WaitingInstance:
         memory_mib=memory_mib,
         horizon_us=max(1, int(submit_us[-1])),
         notes=(*log.notes, *notes),
+        left_out=log.left_out,
         **machines,
         **waiting(options.wait_price, options.max_wait_h),
     )
@@ -213,15 +215,19 @@ def slurm(path: Path | str, *, options: LogOptions = OPTIONS, eligible: bool = T
     kept = [job for job in log.jobs if job.nodes == 1]
     with_gpus = [job.job_id for job in kept if job.gpus]
     notes = list(log.notes)
+    if not kept:
+        raise InstanceError(
+            f"{log.name}: all {len(wide)} jobs that ran were on several nodes, which family {FAMILY} leaves out; "
+            "--family reconfiguration machines=PATH takes them, a task a node."
+        )
     if wide:
         hours = f"left out, on several nodes, with {core_hours(wide):.1f} of {core_hours(log.jobs):.1f} core-hours"
         notes.append(kind_note(log.name, hours, [job.job_id for job in wide]))
     if with_gpus:
         notes.append(kind_note(log.name, "relaxed, GPUs are dropped", with_gpus))
-    if kept:
-        mean_s = sum(job.start_s - job.eligible_s for job in kept) / len(kept)
-        notes.append(f"{log.name}: its {len(kept)} jobs waited {mean_s:.1f} s on average from eligible to start.")
-    begin_s = min((job.submit_s for job in kept), default=0)
+    mean_s = sum(job.start_s - job.eligible_s for job in kept) / len(kept)
+    notes.append(f"{log.name}: its {len(kept)} jobs waited {mean_s:.1f} s on average from eligible to start.")
+    begin_s = min(job.submit_s for job in kept)
     come_s = [(job.eligible_s if eligible else job.submit_s) - begin_s for job in kept]
     return from_log(
         Log(
@@ -233,6 +239,7 @@ def slurm(path: Path | str, *, options: LogOptions = OPTIONS, eligible: bool = T
             dropped=np.zeros(len(kept), np.bool_),
             place=lambda job: f"{log.name} job {kept[job].job_id}",
             notes=tuple(notes),
+            left_out=share_of("jobs on several machines", wide, log),
         ),
         options,
     )

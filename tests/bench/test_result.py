@@ -1,5 +1,7 @@
 """What results show of themselves: a line, a table, a frame, a figure."""
 
+from dataclasses import replace
+
 import pytest
 
 from schedgap.bench import compare, gap, run_suite
@@ -25,9 +27,24 @@ def test_a_gap(of_gap):
     title, heads, *rows = str(of_gap).splitlines()
     assert title == "table3"
     assert heads.split("  ")[0] == "method"
-    assert rows[1].split()[:5] == ["no-packing", "feasible", "16.2", "-", "20.99"]
+    cells = dict(zip([head.title for head in of_gap.table()[1]], rows[1].split(), strict=True))
+    assert [cells[key] for key in ("method", "objective ($/h)", "machines", "gap (%)")] == [
+        *("no-packing", "16.2", "4", "20.99")
+    ]
+    assert of_gap.to_json()["results"][0]["measures"]["machines"] == 4
     assert of_gap._repr_html_().count("<tr>") == 3
     assert '<td style="text-align: right">20.99</td>' in of_gap._repr_html_()
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.46, "54.00% OF THE CORE-HOURS"), (0.05, "95.00% of the core-hours")])
+def test_what_a_gap_does_not_answer(of_gap, share, said):
+    """Above a tenth of the input it cannot be overlooked."""
+    part = replace(of_gap, left_out=(("jobs on several machines", share),), assumptions=("waiting is free",))
+    title = f"table3: {said}"
+    assert part.table()[0].startswith(title)
+    assert part.table()[0].endswith(f"; left out: jobs on several machines ({share:.2%})")
+    assert part.to_json()["left_out"] == [{"what": "jobs on several machines", "share": share}]
+    assert part.to_json()["assumptions"] == ["waiting is free"]
 
 
 def test_a_record(of_gap):

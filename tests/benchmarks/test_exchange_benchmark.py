@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant.clairvoyant import Exchange, Future, divided
+from schedgap.formulations.harvest.clairvoyant import Exchange, Future, divided
 from schedgap.formulations.harvest.work_bound import ending_together, objective_of_ends
 from schedgap.instances.harvest.generators.datacentre import quick
 

@@ -6,7 +6,7 @@ Run with `make benchmarks`. Ranges of ends x rounds x O(jobs + starts in the job
 import numpy as np
 import pytest
 
-from schedgap.formulations.waiting.fluid_bound.bound import bound_fluid
+from schedgap.formulations.waiting.fluid_bound import bound_fluid
 from schedgap.formulations.waiting.priced_search.search import priced_search
 from schedgap.instances.waiting import bursty, verify
 

@@ -14,6 +14,7 @@ MAKERS = {
     "running": lambda: random_pods(seed=3, pods=7, running=0.5, moves=1),
     "gangs": lambda: random_pods(seed=4, pods=7, gangs=True, unit="value"),
     "divided": lambda: random_pods(seed=6, pods=7, running=0.3, moves=1, divided=True),
+    "accepts": lambda: random_pods(seed=9, nodes=2, pods=7, accepts=True),
     "openb-like": lambda: openb_like(seed=8, nodes=2, until=60),
     "unmoved": lambda: random_pods(seed=5, pods=7, running=0.6, moves=0, unit="pods"),
 }
@@ -34,7 +35,8 @@ BOUNDS = sorted(
 @pytest.mark.parametrize("seed", range(3))
 def test_a_bound_is_that_of_the_same_cluster_said_otherwise(name, seed):
     """Nodes in another order, a node type that no node has, and values twice as large."""
-    instance = random_pods(seed=20 + seed, nodes=4, running=0.4, moves=1)
+    accepts = name == "bound-forced"
+    instance = random_pods(seed=20 + seed, nodes=4, running=0.4, moves=0 if accepts else 1, accepts=accepts)
     before = REGISTRY["placement", name].run(instance).bound
     order = np.arange(4)[::-1]
     where = np.where(instance.is_running, order[instance.running_node], -1)

@@ -36,7 +36,7 @@ ORACLE, CLUSTERS = _load("kubernetes_floor"), _load("clusters")
 _load("cases")
 CASES = [
     case
-    for name in ("rules_of_pods", "rules_of_machines", "reported")
+    for name in ("rules_of_pods", "rules_of_machines", "reported", "odd")
     for family in _load(name).FAMILIES
     for case in family()
 ]

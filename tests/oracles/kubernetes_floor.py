@@ -306,18 +306,30 @@ class Judge:
             values.update(each.get("values") or ())
             if each["operator"] in ("Gt", "Lt", "Gte", "Lte"):
                 values.update(str(int(each["values"][0]) + step) for step in (-1, 1))
+        # What admits nothing but spot is on spot machines, which then hold others, too.
+        self.needs_spot = any(self._is_bound_to_spot(pod) for pod in self.pods)
         self.machines = [m for group in cluster.groups for kind in cluster.kinds for m in self._machines(group, kind)]
+
+    def _is_bound_to_spot(self, pod):
+        def may(labels):
+            known = {key: set(values) for key, values in self.mentioned.items() if key not in labels}
+            chosen = product(*(known[key] for key in sorted(known)))
+            return any(pod.admitted(labels | dict(zip(sorted(known), each, strict=True)), []) for each in chosen)
+
+        on_demand = {CAPACITY_TYPE: "on-demand"} | dict.fromkeys(SPOT.keys() - {CAPACITY_TYPE})
+        return any(may({key: values[0]}) for key, values in SPOT.items()) and not may(on_demand)
 
     def _machines(self, group, kind):
         """Yield (price, count, labels, size) of the new machines of a type in a group, for all labels that they may have."""
         requirements = group.pool or []
         paid = [each for each in requirements if each["key"] == CAPACITY_TYPE]
         only_spot = not all(holds(each, {CAPACITY_TYPE: "on-demand"}) for each in paid)
-        for row in kind.offers:
+        admits_spot = all(holds(each, {CAPACITY_TYPE: "spot"}) for each in paid)
+        for row, is_more in product(kind.offers, (False, True)):
             # A type that has no other price than its spot price is had at that one, and is spot.
-            priced = bool(row.get("price"))
+            priced = bool(row.get("price")) and not is_more
             spot = only_spot or not priced
-            if not row.get("spot_price" if spot else "price"):
+            if not row.get("spot_price" if spot else "price") or is_more > (self.needs_spot and admits_spot):
                 continue
             others = {each["zone"] for each in kind.offers if each.get("zone")}
             fixed = dict(kind.labels)

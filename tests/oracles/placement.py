@@ -50,7 +50,9 @@ class _Search:
         value = instance.value
         self.groups = [(None, [pod]) for pod in moved]
         rest = [(sum(int(value[self.classes[p]]) for p in pods), pods) for pods in arriving.values()]
-        self.groups += sorted(rest, key=lambda group: (-group[0], [self.classes[p] for p in group[1]]))
+        # What must be accepted is placed as it arrives.
+        key = None if instance.accepts else lambda group: (-group[0], [self.classes[p] for p in group[1]])
+        self.groups += rest if key is None else sorted(rest, key=key)
         self.known = set()
         self._place(0, 0)
 
@@ -70,8 +72,9 @@ class _Search:
             return
         self.known.add(state)
         value, pods = self.groups[index]
-        self._each(pods, lambda: self._place(index + 1, lost))
-        if value is not None:
+        fits = []
+        self._each(pods, lambda: (fits.append(True), self._place(index + 1, lost)))
+        if value is not None and not (fits and self.instance.accepts):
             self._place(index + 1, lost + value)
 
     def _each(self, pods, then):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from cases import SPOT, THREE, Case
 from clusters import CAPACITY_TYPE, CONTROL, EC2, GROUP, POOL, SYSTEM, TYPE, ZONE, asks, node, pod, pods, pool, taint
 
+GKE_SPOT = "cloud.google.com/gke-spot"
+
 
 def reported():
     b, h = node("n2", "b", "4", "8Gi"), node("n3", "h", "8", "16Gi")
@@ -62,6 +64,17 @@ def spare():
         made = [there, pool("p", kind, (TYPE, "NotIn", ["u"])), pod("x-1")]
         yield Case(f"a NodePool of {admitted} without that type", made, prices, others)
     only = pool("p", (CAPACITY_TYPE, "In", ["spot"]), (TYPE, "In", ["v"]))
+    both = pool("p", (CAPACITY_TYPE, "In", ["spot", "on-demand"]), (TYPE, "NotIn", ["u"]))
+    for key, value in ((CAPACITY_TYPE, "spot"), ("eks.amazonaws.com/capacityType", "SPOT"), (GKE_SPOT, "true")):
+        bound = {"nodeSelector": {key: value}, "cpu": "3"}
+        yield Case(f"a pod of {key} alone", [node("n0", "t"), pod("x-1", **bound)], SPOT, 0.1)
+        there = node("n0", "t", labels={key: value, GROUP: "g"})
+        beside = [there, pod("x-1", "n0", **bound), pod("x-2", **bound), pod("y-1", cpu="4")]
+        yield Case(f"pods of {key} alone, and room for another", beside, SPOT.replace("0.1,", "0.5,"), 0.8)
+    there = node("n0", "t", labels={POOL: "p"})
+    bound = pod("x-1", nodeSelector={CAPACITY_TYPE: "spot"})
+    yield Case("a pod of spot alone in a NodePool of both", [there, both, bound], prices, 0.3)
+    yield Case("no pod of spot alone in a NodePool of both", [there, both, pod("x-1")], prices, 0.9)
     # What it would cost as spot nobody says: at most what it costs on demand, at least as much as the floor has it.
     yield Case("spot alone, of a type without such a price", [there, only, pod("x-1")], prices, 1, relaxed=True)
 

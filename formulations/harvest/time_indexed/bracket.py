@@ -14,7 +14,7 @@ import numpy as np
 
 from schedgap.formulations.backends import solve
 from schedgap.formulations.backends.contract import excluded
-from schedgap.formulations.harvest.clairvoyant.clairvoyant import Exchange, Future
+from schedgap.formulations.harvest.clairvoyant import Exchange, Future
 from schedgap.formulations.harvest.time_indexed.program import Program, grid_of
 from schedgap.formulations.harvest.work_bound import alone_ends, ending_together, objective_of_ends
 from schedgap.formulations.linear_model import LinearModel, ModelResult, trusted

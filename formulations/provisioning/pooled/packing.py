@@ -10,21 +10,11 @@ the rest, whatever their number. On few machines the integer program is solved i
 one in the program, and its tasks are dealt out to them, each class alike but for one task.
 
 What an optimal solution can do without: machine types in whose place others are as good, and differences of tasks.
-
-Which tasks go on machines of which type: the program by types with whole tasks, for clusters of a few dozen machines.
-
-    minimise    sum_k price[k] Y[k]                      Y[k] machines of type k, X[k, c] tasks of class c on them, whole
-    subject to  sum_k X[k, c] >= counts[c]                                          for each class c
-                sum_c demand[k, c, r] X[k, c] <= capacity[k, r] Y[k]                for each type k and resource r
-                X[k, c] <= copies[k, c] Y[k]       copies: tasks of c that one machine holds, for each type and class
-
-Where a type is rented once, its tasks are what one machine holds; where it is rented more often, they are packed. Types of which
-the solution that a search begins at has several machines are told apart machine by machine. Every solution is one of the
-program, so its bound is one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -32,20 +22,19 @@ from typing import Any
 import numpy as np
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.linear_model import LinearModel, Rows, proven_cost
-from schedgap.formulations.provisioning.bounds import type_blocks
+from schedgap.formulations.linear_model import LinearModel, Rows
 from schedgap.formulations.provisioning.column_generation.filling import fleet_of
 from schedgap.formulations.provisioning.column_generation.kernels_fill import anneal
 from schedgap.formulations.provisioning.pooled.kernels_place import place_best
-from schedgap.formulations.provisioning.pooled.program import coarse, spread
-from schedgap.formulations.provisioning.resource_bound import block_model
+from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.errors import BackendError
-from schedgap.instances.provisioning.classes import Merged, merge_equal_classes, part_of
+from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.moves import anew
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
+from schedgap.instances.units import NEVER
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,10 +113,68 @@ def without_dominated(instance: ProvisioningInstance) -> Offered:
     return Offered(fewer, order)
 
 
+def without_places(instance: ProvisioningInstance) -> tuple[ProvisioningInstance, list[IntArray]]:
+    """Return an instance in which families that offer the same machines at the same prices are one, as zones are: a relaxation.
+
+    Returns with it the types that each of its types stands for. A task may run where one of its families lets it, at the least
+    that it demands in any; stocks add up.
+    """
+    offered = [(*row, price) for row, price in zip(instance.capacity.tolist(), instance.price.tolist(), strict=True)]
+    sets = [
+        frozenset(offered[k] for k in np.flatnonzero(instance.type2family == f)) for f in range(len(instance.families))
+    ]
+    place = {machines: g for g, machines in enumerate(dict.fromkeys(sets))}
+    group = np.array([place[machines] for machines in sets])
+    if len(place) == group.size:
+        return instance, [np.array([k]) for k in range(instance.num_types)]
+    known = np.where(instance.demand < 0, NEVER, instance.demand)
+    demand = np.array([known[group == g].min(axis=0) for g in range(len(place))])
+    members: dict[object, list[int]] = {}
+    for k, machine in enumerate(offered):
+        members.setdefault((group[instance.type2family[k]], machine), []).append(k)
+    first = np.array([each[0] for each in members.values()])
+    stocks = np.full(instance.num_types, ANY_NUMBER) if instance.stock is None else instance.stock
+    stock = [ANY_NUMBER if (stocks[each] == ANY_NUMBER).any() else stocks[each].sum() for each in members.values()]
+    joined = anew(instance).replace(
+        type_names=tuple(instance.type_names[k] for k in first),
+        type2family=group[instance.type2family[first]],
+        families=tuple(f"f{g}" for g in range(len(place))),
+        capacity=instance.capacity[first],
+        price=instance.price[first],
+        fee=None,
+        stock=None if instance.stock is None else np.array(stock),
+        running=None,
+        demand=np.where(demand == NEVER, -1, demand),
+        job_value=instance.job_value,
+    )
+    return joined, [np.array(each) for each in members.values()]
+
+
+class Joined:
+    """A reduced instance with zones that offer the same joined and its types that each type stands for; None without any."""
+
+    def __init__(self, instance: ProvisioningInstance) -> None:
+        joined, members = without_places(instance)
+        fewer = reduced(joined)
+        self.members = [members[k] for k in fewer.steps[1].kept.tolist()]
+        self.instance = None if joined is instance else fewer.instance
+
+
+def bounding(instance: ProvisioningInstance) -> list[Callable[[], Pooled]]:
+    """Return what makes the programs that bound a reduced instance: what is soon solved first, zones joined."""
+    joined = Joined(instance).instance
+    return [
+        partial(Pooled, each, by_type=by_type)
+        for each in ((instance,) if joined is None else (joined, instance))
+        for by_type in (False, True)
+        if not by_type or 1 < each.num_types <= MAX_SHARES // max(1, each.num_classes)
+    ]
+
+
 # Most tasks that settle by annealing, and its moves for each. Temperatures: what is beyond capacity counts in mean machines.
 MOST_SETTLED, SETTLING, HOT, COLD = 5_000, 1_000, 0.03, 5e-5
 # Shares of tasks on machines up to which the program is solved whole, and above which types take the machines' place.
-WHOLE_SHARES, MAX_SHARES = 600, 40_000
+WHOLE_SHARES, MOST_SHARES = 600, 40_000
 
 
 def pack(instance: ProvisioningInstance, machine_type: IntArray, time_limit_s: float) -> IntArray:
@@ -141,7 +188,7 @@ def pack(instance: ProvisioningInstance, machine_type: IntArray, time_limit_s: f
     number = int(fits.sum())
     if number == 0:
         return content
-    ways = (_dealt,) if number > MAX_SHARES else (_rounded, _whole) if number <= WHOLE_SHARES else (_rounded,)
+    ways = (_dealt,) if number > MOST_SHARES else (_rounded, _whole) if number <= WHOLE_SHARES else (_rounded,)
     for way in ways:
         shares = way(instance, machine_type, fits, max(0.0, time_limit_s))
         cand = _completed(instance, machine_type, fits, np.zeros_like(content) if shares is None else shares)
@@ -153,7 +200,12 @@ def pack(instance: ProvisioningInstance, machine_type: IntArray, time_limit_s: f
 
 
 def settle(
-    instance: ProvisioningInstance, machine_type: IntArray, fits: BoolArray, counts: IntArray, random: Any
+    instance: ProvisioningInstance,
+    machine_type: IntArray,
+    fits: BoolArray,
+    counts: IntArray,
+    random: Any,
+    moves: int = SETTLING,
 ) -> IntArray | None:
     """(M, C) int64: tasks (C,) of each class all on machines of given types (M,), by annealing; None if in vain.
 
@@ -169,7 +221,7 @@ def settle(
     places = np.argsort(~fits, axis=0, kind="stable")
     machine = places[np.arange(task_class.size) % number[task_class], task_class]
     fleet = fleet_of(instance, machine_type, task_class, counts)
-    if not anneal(fleet, machine, HOT, COLD, SETTLING * task_class.size, random):
+    if not anneal(fleet, machine, HOT, COLD, moves * task_class.size, random):
         return None
     settled = np.zeros(fits.shape, np.int64)
     np.add.at(settled, (machine, task_class), 1)
@@ -284,103 +336,6 @@ def _model(
 MAX_PAIRS = 8_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Placed:
-    """types : (M,) of machines. content : (M, C) tasks on them. left : (C,) tasks without a place. bound : micro-dollars."""
-
-    types: IntArray
-    content: IntArray
-    left: IntArray
-    bound: int
-
-
 def is_small(instance: ProvisioningInstance) -> bool:
     """Whether the program is small enough for a search."""
     return int(instance.fits().sum()) <= MAX_PAIRS
-
-
-def place(
-    instance: ProvisioningInstance,
-    time_limit_s: float,
-    threads: int,
-    start: tuple[IntArray, IntArray] | None = None,
-) -> Placed | None:
-    """Solve the program in the time given and pack what it says; None without an answer.
-
-    start : types (M,) and contents (M, C) of a solution to begin at.
-    """
-    machine2type = np.arange(instance.num_types)
-    if start is not None:
-        instance, machine2type, types = _told_apart(instance, start[0])
-        start = types, start[1]
-    blocks = [coarse(block, instance.counts) for block in type_blocks(instance, blocking=False, copies=True)]
-    model = block_model(instance, blocks, whole=True)
-    model = replace(model, integral=np.ones(model.cost.size, np.bool_))
-    fits = instance.fits()
-    begin = None
-    if start is not None:
-        amounts = np.zeros(fits.shape, np.int64)
-        np.add.at(amounts, start[0], start[1])
-        begin = np.concatenate((amounts[fits], np.bincount(start[0], minlength=instance.num_types)))
-    try:
-        found = solve(model, time_limit_s=max(0.0, time_limit_s), threads=threads, warm_start=begin)
-    except BackendError:
-        return None
-    if found.x is None:
-        return None
-    rounded = np.rint(found.x).astype(np.int64)
-    amounts = np.zeros(fits.shape, np.int64)
-    amounts[fits] = rounded[: -instance.num_types]
-    types, content, left = _packed(instance, rounded[-instance.num_types :], amounts, max(0.1, 0.05 * time_limit_s))
-    return Placed(machine2type[types], content, left, proven_cost(found.bound) * model.objective_scale)
-
-
-def _told_apart(instance: ProvisioningInstance, types: IntArray) -> tuple[ProvisioningInstance, IntArray, IntArray]:
-    """Return the instance with a type more for each machine of types that `types` (M,) has several of.
-
-    Returns with it the type of each of its types (K',), and its types (M,) of the machines.
-    """
-    number = np.bincount(types, minlength=instance.num_types)
-    several = np.flatnonzero(number > 1)
-    if several.size == 0:
-        return instance, np.arange(instance.num_types), types
-    more = np.repeat(several, number[several])
-    stock = np.full(instance.num_types, ANY_NUMBER) if instance.stock is None else instance.stock.copy()
-    limited = several[stock[several] != ANY_NUMBER]
-    stock[limited] -= number[limited]
-    chosen = np.concatenate((np.arange(instance.num_types), more))
-    apart = instance.replace(
-        type_names=(*instance.type_names, *(f"{instance.type_names[k]} #{i}" for i, k in enumerate(more.tolist()))),
-        type2family=instance.type2family[chosen],
-        capacity=instance.capacity[chosen],
-        price=instance.price[chosen],
-        stock=np.concatenate((stock, np.ones(more.size, np.int64))),
-        fee=None,
-        running=None,
-        job_value=instance.job_value,
-    )
-    renamed = types.copy()
-    for k in several.tolist():
-        renamed[types == k] = instance.num_types + np.flatnonzero(more == k)
-    return apart, chosen, renamed
-
-
-def _packed(
-    instance: ProvisioningInstance, machines: IntArray, amounts: IntArray, pack_s: float
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Return types, contents and what is left of the tasks (K, C) on machines (K,) of each type."""
-    left = instance.counts.copy()
-    types: list[int] = []
-    rows: list[IntArray] = []
-    for k in np.flatnonzero(machines).tolist():
-        wanted = np.minimum(amounts[k], left)
-        classes = np.flatnonzero(wanted)
-        if classes.size == 0:
-            continue
-        part = part_of(instance, classes, wanted[classes])
-        for row in spread(pack(part, np.full(machines[k], k), pack_s), classes, instance.num_classes):
-            if row.any():
-                types.append(k)
-                rows.append(row)
-                left -= row
-    return np.array(types, np.int64), np.array(rows, np.int64).reshape(-1, instance.num_classes), left

@@ -7,12 +7,12 @@
 4. For the tasks that are left to less than a machine of any type the program proposes machines, on which they are packed
    (`packing`), with a little of each machine spared, by halves between what was too little and what was enough. What finds
    no room there is a smaller instance, treated alike.
-5. Where tasks are many, machines that cost more than their tasks are worth are taken apart, and 3 and 4 repeated for theirs;
-   where they are few, whole tasks are placed by the program (`place`).
-6. A few machines at a time are exchanged for others that are drawn, on which their tasks settle by annealing (`exchange`).
+5. So it goes on with all machines and tasks, as long as these can settle by annealing (`choose_fleets`): by types where the
+   program is small, first with zones joined. Fleets that are drawn end 1 to 9% dearer.
+6. Where tasks are many, machines that cost more than their tasks are worth are taken apart, and 3 and 4 repeated for theirs.
+7. A few machines at a time are exchanged for others that are drawn, on which their tasks settle by annealing (`exchange`).
 
-Where tasks are of a few kinds only, whole tasks leave much of a machine free, which neither bound nor packing sees; contents of
-machines are soon generated there, and come before all else.
+Where tasks are of a few kinds only, whole tasks leave much of a machine free, which nothing of this sees: contents are generated.
 
 Filling machines one after the other, each near what the linear program puts on machines of its type.
 
@@ -33,7 +33,16 @@ from schedgap.formulations.linear_model import Rows
 from schedgap.formulations.provisioning.column_generation.relaxation import Relaxation
 from schedgap.formulations.provisioning.limits import too_expensive, without_interference
 from schedgap.formulations.provisioning.pooled.kernels_place import draw_machines
-from schedgap.formulations.provisioning.pooled.packing import is_small, pack, place, reduced, settle
+from schedgap.formulations.provisioning.pooled.packing import (
+    MOST_SETTLED,
+    SETTLING,
+    Joined,
+    bounding,
+    is_small,
+    pack,
+    reduced,
+    settle,
+)
 from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled, Rented, spread
 from schedgap.formulations.provisioning.search import Search, restoring
 from schedgap.instances.arrays import FloatArray, IntArray
@@ -41,7 +50,7 @@ from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes, part_of
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.moves import DISRUPTION, PER_MACHINE, STOCK
+from schedgap.instances.provisioning.moves import DISRUPTION, PER_MACHINE, STOCK, keeping
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.units import NEVER
@@ -129,9 +138,11 @@ FIRST_S = 0.3
 FIRST_SHARE, PART_SHARE, LAST_SHARE = 0.2, 0.05, 0.85
 # Least seconds for what a dive leaves, and the share of the time that is left which a dive may take.
 LEAST_S, DIVE_SHARE = 1.2, 0.6
-# Shares of the time limit for placing whole tasks twice, and before for exchanging machines; the share of the time for both that
-# large instances take machines apart in.
-PLACING_SHARE, EXCHANGE_SHARE, RUIN_SHARE = 0.35, 0.15, 0.7
+# Shares of the time limit for exchanging machines first, and for fleets of joined zones; those of the time until the end in
+# which large instances look for fleets, and until which they take machines apart.
+EXCHANGE_SHARE, JOINED_SHARE, FLEET_SHARE, RUIN_SHARE = 0.1, 0.25, 0.3, 0.7
+# How often all tasks try to settle on a fleet; moves for that a second of the time limit, and at most for each task.
+TRIES, MOVES, MOST_MOVES = 3, 200_000, 20_000
 # Machines that are taken apart at once, at most, and the least share of its price that counts as a machine's loss.
 MOST_RUINED, LEAST_LOSS = 25, 1e-4
 # Machines that are exchanged at once, at most; draws of new ones; the part of all tries that must be cheaper; by what share of
@@ -147,12 +158,41 @@ MAX_CLASSES = 3_000
 FEW_KINDS, CONTENTS_SHARE = 6, 0.4
 
 
-@method("bound-pooled", family=FAMILY, bounds=True, version=2, handles=(STOCK, DISRUPTION, PER_MACHINE))
-def bound_pooled(instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1) -> Outcome:
-    """Bound the price by whole machines whose capacities together hold all tasks, pooled by machine family."""
+@method("bound-pooled", family=FAMILY, bounds=True, version=3, handles=(STOCK, DISRUPTION, PER_MACHINE))
+def bound_pooled(
+    instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, found: Found = untold
+) -> Outcome:
+    """Bound the price by whole machines whose capacities together hold all tasks, pooled by machine family, then by type."""
+    end = time.perf_counter() + (UNLIMITED_S if time_limit_s is None else time_limit_s)
     small = reduced(instance).instance
-    limit_s = UNLIMITED_S if time_limit_s is None else time_limit_s
-    return Outcome(bound=Pooled(small, by_type=False).solve(0.0, limit_s, threads).bound)
+    bound = 0
+    programs = bounding(small)
+    for number, program in enumerate(programs):
+        left_s = end - time.perf_counter()
+        # Those of joined zones take little; the last one gets what is left.
+        left_s *= 1.0 if number == len(programs) - 1 else 0.8
+        if left_s > 0:
+            bound = max(bound, program().solve(0.0, left_s, threads).bound)
+            found(bound=bound)
+    return Outcome(bound=bound)
+
+
+def _with_running(instance: ProvisioningInstance) -> str | None:
+    if instance.running is None or instance.running.size == 0:
+        return "no machine runs"
+    return f"more than {MOST_SETTLED} tasks" if instance.num_tasks > MOST_SETTLED else without_interference(instance)
+
+
+@method("settled", family=FAMILY, supports=_with_running, handles=(STOCK, PER_MACHINE))
+def settled(instance: ProvisioningInstance) -> Outcome:
+    """Settle all tasks on the machines that run, where any number may move: a plan where pending ones find room at once."""
+    assert instance.running is not None
+    types, random = instance.running.machine_type, np.array([1], np.uint64)
+    content = settle(instance, types, instance.fits()[types], instance.counts, random)
+    if content is None:
+        return Outcome()
+    used = content.any(axis=1)
+    return Outcome(keeping(instance, Provisioning.from_machines(types[used], content[used])))
 
 
 def supported(instance: ProvisioningInstance) -> str | None:
@@ -164,7 +204,7 @@ def supported(instance: ProvisioningInstance) -> str | None:
     return without_interference(instance)
 
 
-@method("pooled", family=FAMILY, supports=supported, bounds=True, version=4, handles=(STOCK, PER_MACHINE))
+@method("pooled", family=FAMILY, supports=supported, bounds=True, version=5, handles=(STOCK, PER_MACHINE))
 def pooled(
     instance: ProvisioningInstance, *, time_limit_s: float | None = None, threads: int = 1, found: Found = untold
 ) -> Outcome:
@@ -204,8 +244,9 @@ class Renting(Search):
     ) -> None:
         super().__init__(start, limit_s, found)
         self.instance, self.threads = instance, threads
-        self.programs = 0
-        self.random = np.array([1], np.uint64)
+        self.programs = self.tries = 0
+        self.random, self.rng = np.array([1], np.uint64), np.random.default_rng(0)
+        self._joined: Joined | None = None
         self.types = np.zeros(0, np.int64)
         self.content = np.zeros((0, instance.num_classes), np.int64)
 
@@ -220,32 +261,35 @@ class Renting(Search):
             return
         families = Pooled(self.instance, by_type=False)
         rented = self._rented(families, 0.0, FIRST_S)
-        if rented.machines is not None and not self._is_dear(rented):
+        if rented.machines is not None and not self._is_dear(rented, int(rented.machines @ self.instance.price)):
             self._fill(rented.machines)
         end = self.start + LAST_SHARE * self.limit_s
+        program_s = max(PROGRAM_S, PROGRAM_SHARE * self.limit_s)
         is_one, now = self.instance.num_types == 1, time.perf_counter()
         is_by_type = not is_one and self.instance.num_types * self.instance.num_classes <= MAX_SHARES
-        if is_small(self.instance):
-            if not is_one:
-                soon = now + EXCHANGE_SHARE * self.limit_s
-                if self.objective is not None and self.objective > (1 + DEAR) * self.bound:
-                    rng, rest_s = np.random.default_rng(0), FIRST_SHARE * self.limit_s
-                    self.improve(*self._recreated(self.instance, rng, rest_s, soon, by_type=False))
-                self.exchange(soon)
-            self._place(PLACING_SHARE * self.limit_s)
+        if is_small(self.instance) and not is_one:
+            soon = now + EXCHANGE_SHARE * self.limit_s
+            if self.objective is not None and self.objective > (1 + DEAR) * self.bound:
+                rng, rest_s = np.random.default_rng(0), FIRST_SHARE * self.limit_s
+                self.improve(*self._recreated(self.instance, rng, rest_s, soon, by_type=False))
+            self.exchange(soon)
+            self._joined = Joined(self.instance)
+            if self._joined.instance is not None:
+                self.choose_fleets(Pooled(self._joined.instance, by_type=True), soon + JOINED_SHARE * self.limit_s)
+            self.choose_fleets(families if families.totals is not None else Pooled(self.instance, by_type=True), end)
         elif is_by_type:
+            if self.instance.num_tasks <= MOST_SETTLED:
+                self.choose_fleets(families, now + FLEET_SHARE * (end - now))
             self._ruin(now + RUIN_SHARE * (end - now))
         else:
-            self.widen(families, now + RUIN_SHARE * (end - now))
+            self.widen(families, now + RUIN_SHARE * (end - now), program_s)
         if is_one:
-            self.widen(families, end)
+            self.widen(families, end, program_s)
         else:
             self.exchange(end)
-        programs = [families, Pooled(self.instance, by_type=True)] if is_by_type else [families]
-        for program in programs:
+        for program in bounding(self.instance):
             if self.is_open:
-                left = self.left_s if program is programs[-1] else self.left_s / 2
-                self.raise_bound(program.solve(0.0, left, self.threads).bound)
+                self.raise_bound(program().solve(0.0, self.left_s / 2, self.threads).bound)
 
     def _choose_contents(self) -> None:
         """Bound and pack by the contents of machines, where tasks are of few kinds."""
@@ -304,27 +348,6 @@ class Renting(Search):
                 content = np.vstack((content[~given], settled[used]))
                 self.improve(types, content)
 
-    def _place(self, limit_s: float) -> None:
-        """Place whole tasks on machines of each type, from the best solution, and rent again for what finds no room."""
-        for is_first in (True, False):
-            start = None if is_first else (self.types, self.content)
-            types, content, bound = self._placed(self.instance, min(self.left_s, limit_s / 2), start)
-            self.improve(types, content)
-            self.raise_bound(bound)
-
-    def _placed(
-        self, instance: ProvisioningInstance, limit_s: float, start: tuple[IntArray, IntArray] | None = None
-    ) -> tuple[IntArray, IntArray, int]:
-        """Return types (M,) and contents (M, C) of machines with all tasks, and a bound on their price."""
-        placed = place(instance, limit_s, self.threads, start)
-        if placed is None:
-            return *_alone(instance), 0
-        types, content = placed.types, placed.content
-        if placed.left.any():
-            more_types, more = self._rest(instance, placed.left, types, MAX_DEPTH)
-            types, content = np.concatenate((types, more_types)), np.vstack((content, more))
-        return types, content, placed.bound
-
     def _ruin(self, end: float) -> None:
         """Dive, then again and again take machines apart and rent for their tasks, until `end`.
 
@@ -369,29 +392,40 @@ class Renting(Search):
             now = time.perf_counter()
             rest = Renting(part, now, min(max(LEAST_S, limit_s), end - now), self.threads)
             rest.improve(*_alone(part))
-            rest.widen(Pooled(part, by_type=by_type), now + rest.limit_s)
+            rest.widen(Pooled(part, by_type=by_type), now + rest.limit_s, max(PROGRAM_S, PROGRAM_SHARE * rest.limit_s))
             self.programs += rest.programs
             types = np.append(types, rest.types)
             content = np.vstack((content, spread(rest.content, classes, instance.num_classes)))
         return types, content
 
-    def widen(self, program: Pooled, end: float) -> None:
-        """Look for the least spare with which all tasks fit, until `end`."""
-        low, high, step, spare = 0.0, np.inf, FIRST_SPARE, 0.0
+    def choose_fleets(self, program: Pooled, end: float) -> None:
+        """Settle all tasks on machines that a program chooses, each round with more time for it, until `end`."""
+        self.tries = TRIES if self.instance.num_tasks <= MOST_SETTLED else 0
         limit_s = max(PROGRAM_S, PROGRAM_SHARE * self.limit_s)
+        while self.widen(program, end, limit_s):
+            limit_s *= 2
+
+    def widen(self, program: Pooled, end: float, limit_s: float) -> bool:
+        """Look for the least spare with which all tasks fit, until `end`; whether more time for programs may find better.
+
+        limit_s : seconds for each program.
+        """
+        low, high, step, spare, is_cut = 0.0, np.inf, FIRST_SPARE, 0.0, False
         while self.is_open and time.perf_counter() < end and low < MOST_SPARE and high - low > LEAST_SPARE:
             rented = self._rented(program, spare, limit_s)
             if rented.machines is None:
-                return
-            if spare == 0 and self._is_dear(rented):
+                return False
+            is_cut |= rented.is_cut
+            paid = int(rented.machines @ program.instance.price)
+            if spare == 0 and self._is_dear(rented, paid):
                 limit_s *= 2
                 continue
-            is_no_gain = self.objective is not None and rented.machines @ self.instance.price >= self.objective
-            if is_no_gain or self._fill(rented.machines):
+            if (self.objective is not None and paid >= self.objective) or self._fill(rented.machines, program.instance):
                 high = spare
             else:
                 low, step = spare, 2 * step
             spare = low + step if high == np.inf else (low + high) / 2
+        return is_cut and self.is_open and time.perf_counter() < end
 
     def _rented(self, program: Pooled, spare: float, limit_s: float) -> Rented:
         """Rent with so much to spare."""
@@ -401,16 +435,38 @@ class Renting(Search):
             self.raise_bound(rented.bound)
         return rented
 
-    def _is_dear(self, rented: Rented) -> bool:
-        """Whether machines cost far more than they had to if their program had more time: they hold everything, surely."""
-        assert rented.machines is not None
-        return rented.is_cut and bool(rented.machines @ self.instance.price > (1 + DEAR) * self.bound)
+    def _is_dear(self, rented: Rented, paid: int) -> bool:
+        """Whether machines cost far more than they had to if their program had more time."""
+        return rented.is_cut and paid > (1 + DEAR) * self.bound
 
-    def _fill(self, machines: IntArray) -> bool:
-        """Pack on machines (K,) of each type; returns whether nothing was left."""
+    def _fill(self, machines: IntArray, rented: ProvisioningInstance | None = None) -> bool:
+        """Pack on machines (K,) of each type; returns whether nothing was left. rented : whose types they are, if joined."""
+        if self.tries:
+            joined = self._joined if self._joined is not None and rented is self._joined.instance else None
+            drawn = (machines if joined is None else self._drawn(machines, joined.members) for _ in range(self.tries))
+            return any(map(self._settled, drawn))
         types, content, is_whole = self._packed(self.instance, machines, MAX_DEPTH)
         self.improve(types, content)
         return is_whole
+
+    def _drawn(self, machines: IntArray, members: list[IntArray]) -> IntArray:
+        """(K,): machines of each type, drawn for those of each joined one."""
+        drawn = np.zeros(self.instance.num_types, np.int64)
+        for types, number in zip(members, machines.tolist(), strict=True):
+            stock = np.full(types.size, ANY_NUMBER) if self.instance.stock is None else self.instance.stock[types]
+            there = np.repeat(types, np.where(stock == ANY_NUMBER, number, np.minimum(stock, number)))
+            np.add.at(drawn, self.rng.permutation(there)[:number], 1)
+        return drawn
+
+    def _settled(self, machines: IntArray) -> bool:
+        """Settle all tasks on machines (K,) of each type; returns whether they did."""
+        instance, types = self.instance, np.repeat(np.arange(self.instance.num_types), machines)
+        moves = max(SETTLING, min(MOST_MOVES, int(MOVES * self.limit_s / instance.num_tasks)))
+        content = settle(instance, types, instance.fits()[types], instance.counts, self.random, moves)
+        if content is not None:
+            used = content.any(axis=1)
+            self.improve(types[used], content[used])
+        return content is not None
 
     def _packed(
         self, instance: ProvisioningInstance, machines: IntArray, depth: int

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from schedgap.formulations.waiting.fluid_bound.bound import EndRange, moments, priced
+from schedgap.formulations.waiting.fluid_bound import EndRange, moments, priced
 from schedgap.formulations.waiting.models import Scaled, scale
 from schedgap.formulations.waiting.priced_search.kernels_plan import Given, Near, Plan, Rule, Taken, Timeline, empty
 from schedgap.formulations.waiting.priced_search.kernels_rework import link_all, place_in_turn, rework
@@ -34,7 +34,7 @@ from schedgap.instances.arrays import FloatArray, IntArray
 from schedgap.instances.errors import MethodError
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.waiting.model import FAMILY, RENTED, WaitingInstance, WaitingSchedule
-from schedgap.instances.waiting.objective import costs
+from schedgap.instances.waiting.verify import costs
 
 # Intervals at most between which prices for a number of machines are improved, and rounds.
 PRICE_GRID, PRICE_ROUNDS = 10_000, 60

@@ -26,7 +26,7 @@ from schedgap.instances.jit import inlined_kernel, inner_kernel, lean_kernel
 from schedgap.instances.kernels.sort import sort
 
 # Values of `EngineOptions.survival`: how S is estimated.
-ECDF, KAPLAN_MEIER = 0, 1
+ECDF, KAPLAN_MEIER, PLAIN = 0, 1, 2
 # Values of `EngineOptions.span`, what X is the time between: two changes, or a change and the next shrink of the VM (Equation 3),
 # after which P(x) = 1.
 CHANGE_TO_CHANGE, CHANGE_TO_SHRINK = 0, 1
@@ -92,6 +92,14 @@ def completes_by(g: Engine, x: int, e: float, d: float) -> float:
     return float(1.0 - p_shrink(g, x) * (1.0 - last / survival))
 
 
+@inner_kernel
+def wasted_from(g: Engine, e: float, d: float) -> float:
+    """Return the integral of t f(t) from e to e + d: what a task of length d is expected to waste at a VM's age e (SciSpot)."""
+    survival, integral = look(g, e)
+    last, last_integral = look(g, e + d)
+    return float(e * survival - (e + d) * last + last_integral - integral)
+
+
 @lean_kernel
 def keep_fresh(s: State, g: Engine) -> bool:
     """Look at the log of the last day again if it is time to, and return whether it was. O(N log N + G) if so."""
@@ -114,8 +122,8 @@ def observe(g: Engine, now: int, last: int, log: Records[Change], vms: Records[V
         g.fitted[0].p_if_grew = 1.0
         g.fitted[0].p_if_shrank = 1.0
     else:
-        g.fitted[0].p_if_grew = _shrinks_after(GREW, first, last, log)
-        g.fitted[0].p_if_shrank = _shrinks_after(SHRANK, first, last, log)
+        g.fitted[0].p_if_grew = _shrinks_after(g, GREW, first, last, log)
+        g.fitted[0].p_if_shrank = _shrinks_after(g, SHRANK, first, last, log)
     size = 0
     if g.options.survival == KAPLAN_MEIER:
         # The spans that go on, of VMs that are there.
@@ -139,9 +147,10 @@ def observe(g: Engine, now: int, last: int, log: Records[Change], vms: Records[V
 
 
 @inner_kernel
-def _shrinks_after(x: int, first: int, last: int, log: Records[Change]) -> float:
-    """Estimate P(x) from pairs of successive changes, each pair counted once more than it was seen."""
-    shrinks, all_changes = 1.0, 2.0
+def _shrinks_after(g: Engine, x: int, first: int, last: int, log: Records[Change]) -> float:
+    """Estimate P(x) from pairs of successive changes, each pair counted once more than it was seen, if not `PLAIN`."""
+    added = 1e-9 if g.options.survival == PLAIN else 1.0
+    shrinks, all_changes = added, 2.0 * added
     for i in range(first, last):
         if log[i].before == x:
             all_changes += 1.0
@@ -173,7 +182,8 @@ def fit(g: Engine, size: int) -> None:
     sort(g.spans.order, g.spans.scratch, size)
     if g.options.survival == KAPLAN_MEIER:
         sort(g.spans.joins, g.spans.scratch, size)
-    tail_ends = max(TAIL_SHARE * left_ends, LEAST_TAIL)
+    # Without a tail, what is left of S after the last gap is next to nothing.
+    tail_ends = 0.0 if g.options.survival == PLAIN else max(TAIL_SHARE * left_ends, LEAST_TAIL)
     g.fitted[0].tail_ms = LONGEST_MS
     steps, joined, survival, i = 0, 0, 1.0, 0
     while i < size:

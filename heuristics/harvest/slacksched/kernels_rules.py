@@ -18,7 +18,7 @@ them would fit at once: a plan costs O(V), and is made anew many times before a 
 
 from __future__ import annotations
 
-from schedgap.heuristics.harvest.slacksched.kernels_engine import completes_by, keep_fresh
+from schedgap.heuristics.harvest.slacksched.kernels_engine import completes_by, keep_fresh, wasted_from
 from schedgap.heuristics.harvest.slacksched.kernels_match import (
     begin,
     best_vm,
@@ -39,8 +39,8 @@ from schedgap.heuristics.harvest.slacksched.kernels_match import (
 )
 from schedgap.heuristics.harvest.slacksched.state import NOWHERE, Matcher
 from schedgap.instances.harvest.simulator.events import HAPPENED, advance, fits, has_room
+from schedgap.instances.harvest.simulator.leases import next_waiting
 from schedgap.instances.harvest.simulator.state import LEASED, NOBODY, State
-from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.units import NEVER
 
@@ -264,18 +264,21 @@ def pass_literal(s: State, m: Matcher) -> None:
 
 
 @lean_kernel
-def play_no_delay(s: State, m: Matcher) -> int:
+def play_no_delay(s: State, m: Matcher, least_waste: bool) -> int:
     """Play the rule that never waits from now on, as `Simulator.play` has it."""
     status = HAPPENED
     while status == HAPPENED:
-        pass_no_delay(s, m)
+        pass_no_delay(s, m, least_waste)
         status = advance(s)
     return status
 
 
 @lean_kernel
-def pass_no_delay(s: State, m: Matcher) -> None:
-    """Start each waiting task that fits anywhere, where it is most likely to complete. O(W + F V), F tasks that start."""
+def pass_no_delay(s: State, m: Matcher, least_waste: bool) -> None:
+    """Start each waiting task that fits anywhere, where it is most likely to complete, or least is wasted (SciSpot).
+
+    O(W + F V), F tasks that start.
+    """
     if s.clock[0].waiting == 0:
         return
     keep_fresh(s, m.engine)
@@ -285,7 +288,7 @@ def pass_no_delay(s: State, m: Matcher) -> None:
     while task != NOBODY:
         job = s.tasks[task].job
         if s.jobs[job].cores < cores or s.jobs[job].memory < memory:
-            vm = _likeliest(s, m, task)
+            vm = _likeliest(s, m, task, least_waste)
             if vm != NOBODY:
                 begin(s, m, task, vm)
             else:
@@ -351,14 +354,18 @@ def _wake(s: State, m: Matcher) -> None:
 
 
 @inner_kernel
-def _likeliest(s: State, m: Matcher, task: int) -> int:
+def _likeliest(s: State, m: Matcher, task: int, least_waste: bool) -> int:
     """Return the VM with room for a task where it is most likely to complete, the first of equals; or `NOBODY`."""
-    best, best_probability = NOBODY, -1.0
+    best, best_score = NOBODY, -float(NEVER)
     for vm in range(s.vms.shape[0]):
         if fits(s, task, vm):
-            probability = _probability(s, m, task, vm)
-            if probability > best_probability:
-                best, best_probability = vm, probability
+            if least_waste:
+                age = float(s.clock[0].now - s.vms[vm].changed)
+                score = -wasted_from(m.engine, age, float(task_ms(s, m, task)))
+            else:
+                score = _probability(s, m, task, vm)
+            if score > best_score:
+                best, best_score = vm, score
     return best
 
 

@@ -4,7 +4,10 @@ rule : `holding`, the paper's rule where a task that waits for a VM holds its pl
 Algorithm 1 to the letter, whoever else waits there; `no-delay`, which starts each task that fits anywhere, first in first out,
 where it is most likely to complete (section 4.2), and for which `reconsider_s` says nothing; `heartbeat`, in which VMs in turn
 take the tasks that complete there likelier than `threshold`, most likely first (Algorithm 3): the paper names no threshold, and
-VMs send heartbeats at every event and every `reconsider_s`.
+VMs send heartbeats at every event and every `reconsider_s`; `scispot`, `no-delay` but where the integral of t f(t) from the
+VM's age over the task's length is least, which is the waste that Kadupitiya et al. (Modeling the temporally constrained
+preemptions of transient cloud VMs, HPDC 2020) add to the length: f is of the time from a change to a shrink, learnt as
+SlackSched learns it instead of their bathtub's parameters, and no VM is ordered in place of one that runs.
 
 order : in which the tasks of a job choose, jobs in their order. `given`, or of our own `longest-first`, by their estimates: a
 job is complete when its last task is, which is mostly one of the longest: their kills delay the job, those of short tasks
@@ -13,7 +16,7 @@ where they hardly ever run long enough to be killed. Heartbeats take the shortes
 
 span : what is predicted is the time between a change and the next `change`, or the next `shrink` (Equation 3).
 
-Names from before these were options stay, with their rows: `NAMES`.
+Names from before these were options stay, with their rows, and systems have names: `NAMES`.
 """
 
 from __future__ import annotations
@@ -40,9 +43,11 @@ from schedgap.instances.method import Outcome, Status, flattened, method
 RULES: dict[str, Callable[[State, Matcher], int]] = {
     "holding": kernels_rules.play_holding,
     "literal": kernels_rules.play_literal,
-    "no-delay": kernels_rules.play_no_delay,
+    "no-delay": lambda state, matcher: kernels_rules.play_no_delay(state, matcher, False),
     "heartbeat": kernels_rules.play_heartbeat,
+    "scispot": lambda state, matcher: kernels_rules.play_no_delay(state, matcher, True),
 }
+NEVER_WAIT = ("no-delay", "scispot")
 ORDERS = ("given", "longest-first")
 # A look takes a microsecond at least.
 MOST_LOOKS = 10**8
@@ -89,7 +94,7 @@ def _play(instance: HarvestInstance, options: RuleOptions, prediction: Predictio
         if outcome.solution is None:
             return outcome
         return replace(outcome, solution=replace(outcome.solution, task=order[outcome.solution.task]))
-    if options.rule != "no-delay" and (reason := _too_many_looks(instance, prediction)) is not None:
+    if options.rule not in NEVER_WAIT and (reason := _too_many_looks(instance, prediction)) is not None:
         return Outcome(status=Status.UNSUPPORTED, details={"reason": reason})
     rule = RULES[options.rule]
     matcher = new_matcher(instance, prediction, options.span, options.threshold, pool.free_every_ms)
@@ -109,7 +114,7 @@ def _too_many_looks(instance: HarvestInstance, prediction: PredictionOptions) ->
     )
 
 
-# Version, options and what is said of each name that `slacksched` with these options had before.
+# Version, options and what is said of each name that `slacksched` with these options has.
 NAMES = {
     "slacksched-literal": (2, RuleOptions("literal"), "whoever else waits there (Algorithm 1)"),
     "slacksched-no-delay": (2, RuleOptions("no-delay"), "where it is most likely to complete, without waiting"),
@@ -119,6 +124,7 @@ NAMES = {
     "longest-first-no-delay": (
         1, RuleOptions("no-delay", "longest-first"), "without waiting, the longest tasks of each job choosing first",
     ),
+    "scispot": (1, RuleOptions("scispot", span="shrink"), "without waiting, where least is wasted by VMs' ages"),
 }  # fmt: skip
 
 
@@ -137,7 +143,7 @@ def _named(name: str, version: int, fixed: RuleOptions, what: str) -> None:
     label = ",".join(f"{key}={value}" for key, value in chosen.items())
     named.__doc__ = f"Be `slacksched[{label}]`: {what}."
     hidden = [key for key in OPTIONS if (key, fixed.rule) != ("threshold", "heartbeat")]
-    hidden += ["reconsider_s"] if fixed.rule == "no-delay" else []
+    hidden += ["reconsider_s"] if fixed.rule in NEVER_WAIT else []
     method(name, version=version, family=FAMILY, choices=SLACK_CHOICES)(flattened(without=hidden)(named))
 
 

@@ -194,7 +194,7 @@ class Matcher(NamedTuple):
 
 # Most cells of the grid on which S and I are known.
 MOST_CELLS = 16_384
-SURVIVAL = ("ecdf", "kaplan-meier")
+SURVIVAL = ("ecdf", "kaplan-meier", "plain")
 SPANS = ("change", "shrink")
 # As many tasks are planned as there are VMs, or so many: of 64 VMs under heavy load jobs were complete neither earlier nor later
 # with plans for four times as many, in four times the time.
@@ -213,7 +213,7 @@ class PredictionOptions:
     window_h : hours that are looked back. refresh_s : how often the log is looked at again. reconsider_s : how often waiting
     tasks are looked at anew although nothing has changed; 0 for at every event, and only then. survival : `ecdf` counts all gaps
     that end in the window (the paper's way, in which long gaps are too rare), `kaplan-meier` each gap as far as the window shows
-    it.
+    it, `plain` as `ecdf` without what the paper does not name: a Pareto tail, and pairs of changes counted once more.
 
     Raises `MethodError` for parameters out of range.
     """

@@ -302,16 +302,16 @@ def full_reconfiguration(
 
 @method("full-reconfiguration-tnrp", family=FAMILY, choices={"tie_break": TIE_BREAKS})
 def full_reconfiguration_tnrp(
-    instance: ProvisioningInstance, tie_break: str = "alignment", downsizing: bool = True
+    instance: ProvisioningInstance, tie_break: str = "alignment", downsizing: bool = True, cut: bool = True
 ) -> Provisioning:
     """Fill machines as Full Reconfiguration does, with each task worth less beside tasks that slow it down.
 
     A machine takes the task with which the summed TNRP of its tasks is the largest, until nothing fits or every choice
     would lower the sum, and is rented if the sum reaches its price. TNRP(t) = max(0, RP(t) - J(t) (1 - f(t))): f(t) is
     the product of t's pairwise throughputs beside the other tasks, J(t) the reservation price of its whole job
-    (section 4.4; the cut at 0 is in Eva's code). Alone, f = 1, and a choice never lowers the sum: a machine of the
-    reservation-price type of any task left pays, so every task is placed, and the rule of Eva's code that places the
-    tasks of a rejected type one by one has nothing to do.
+    (section 4.4; the cut at 0 is in Eva's code, and `cut=false` leaves it out). Alone, f = 1, and a choice never
+    lowers the sum: a machine of the reservation-price type of any task left pays, so every task is placed, and the
+    rule of Eva's code that places the tasks of a rejected type one by one has nothing to do.
 
     tie_break, downsizing : as in `full-reconfiguration`, the alignment deciding among equal sums.
 
@@ -327,6 +327,7 @@ def full_reconfiguration_tnrp(
         workload[first],
         classes.value[classes.kind].astype(np.float64),
         instance.job_value[first].astype(np.float64),
+        0.0 if cut else -np.inf,
     )
     groups, num_classes, num_resources = classes.demand.shape
     work: tuple[NDArray[Any], ...] = (

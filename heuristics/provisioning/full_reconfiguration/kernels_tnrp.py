@@ -18,7 +18,7 @@ def pack_tnrp(types: Types, classes: Classes, jobs: Any, plan: Plan, work: Any, 
     """Place all tasks; return how many were left out, 0 unless a class fits no type.
 
     jobs : throughput (W + 1, W + 1) float64, whose last row and column are 1; workload (C,) int64 into it; price (C,)
-    float64, reservation price; job value (C,) float64.
+    float64, reservation price; job value (C,) float64; the least that a task is worth, 0 or minus infinity.
     work : left (R,) like the demands, capacity (R,) float64, factor (C,) float64, need (G, R) int64.
     flags : (2,) bool, whether list order decides among equal values, and whether to downsize.
     """
@@ -73,7 +73,7 @@ def _fill(
 
     factor[i - start] is the throughput of the tasks of entry i beside all others on the machine.
     """
-    throughput, workload, _, _ = jobs
+    throughput, workload, _, _, _ = jobs
     counts, head = classes.counts, classes.head
     task_class, count = plan.task_class, plan.count
     start = plan.size[1]
@@ -128,7 +128,7 @@ def _fill(
 @inlined_kernel
 def _value_with(c: int, start: int, stop: int, jobs: Any, factor: Any, plan: Plan) -> float:
     """Return what the tasks of a machine are worth together with one of class c."""
-    throughput, workload, price, value = jobs
+    throughput, workload, price, value, least = jobs
     sum_with, own, inside = 0.0, 1.0, False
     for i in range(start, stop):
         e = plan.task_class[i]
@@ -139,7 +139,7 @@ def _value_with(c: int, start: int, stop: int, jobs: Any, factor: Any, plan: Pla
         else:
             for _ in range(number):
                 own *= throughput[workload[c], workload[e]]
-        sum_with += number * max(0.0, price[e] - value[e] * (1 - f))
+        sum_with += number * max(least, price[e] - value[e] * (1 - f))
     if not inside:
-        sum_with += max(0.0, price[c] - value[c] * (1 - own))
+        sum_with += max(least, price[c] - value[c] * (1 - own))
     return sum_with

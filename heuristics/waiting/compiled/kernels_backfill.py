@@ -8,7 +8,7 @@ nothing so small and short could start there.
 Conservative backfilling: for each job is reserved, when it comes, the first gap that holds it for all its runtime.
 
 Runtimes are known, so reservations hold to the microsecond, a job's wait is known at its arrival, and nobody who comes
-later can delay it. So, as in `kernels_fcfs`, one pass over the jobs does; but a job may overtake others through gaps
+later can delay it. So, as in `serve_in_turn`, one pass over the jobs does; but a job may overtake others through gaps
 that they leave.
 
 What is free on a machine is a step function of time, kept as a sorted row of times from which on so many cores and MiB
@@ -26,7 +26,7 @@ is worked out once for each head.
 
 The queue is an array in order of priority, ties by number: jobs are appended in O(1) if they come in that order, as they
 must with backfilling, and else inserted in O(Q); jobs that left keep their places until the head passes them. State: 16
-bytes a job for the queue and the limits, and what running jobs and machines need (`kernels_fcfs`).
+bytes a job for the queue and the limits, and what running jobs and machines need (`serve_in_turn`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from schedgap.instances.harvest.simulator.leases import end_lease, note
+from schedgap.instances.harvest.simulator.leases import add_waiting, end_lease, note, remove_waiting
 from schedgap.instances.harvest.simulator.state import (
     DRAINING,
     FIXED,
@@ -24,7 +24,6 @@ from schedgap.instances.harvest.simulator.state import (
     WAITS,
     State,
 )
-from schedgap.instances.harvest.simulator.waiting import add_waiting, remove_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.heap import heap_pop, heap_push
 from schedgap.instances.kernels.random_numbers import mixed

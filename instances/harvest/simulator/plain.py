@@ -6,8 +6,8 @@ That is YARN's CapacityScheduler as SlackSched has it (section 4.1), to which co
 from __future__ import annotations
 
 from schedgap.instances.harvest.simulator.events import HAPPENED, advance, has_room, place
+from schedgap.instances.harvest.simulator.leases import next_waiting
 from schedgap.instances.harvest.simulator.state import NOBODY, State
-from schedgap.instances.harvest.simulator.waiting import next_waiting
 from schedgap.instances.jit import inner_kernel, lean_kernel
 from schedgap.instances.kernels.random_numbers import below
 

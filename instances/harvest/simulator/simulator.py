@@ -8,7 +8,7 @@ import numpy as np
 
 from schedgap.instances.arrays import IntArray, Records, longer, record, records
 from schedgap.instances.harvest.model import ALLOCATIONS, KILL_ORDERS, HarvestInstance, HarvestSchedule
-from schedgap.instances.harvest.simulator import events, leases, plain, waiting
+from schedgap.instances.harvest.simulator import events, leases, plain
 from schedgap.instances.harvest.simulator.state import (
     LEASED,
     NOBODY,
@@ -67,7 +67,7 @@ class Simulator:
             ends=records(End, room),
             log=records(Change, instance.event_ms.shape[0]),
             leases=longer(records(Lease, num_leases, vm=leased, end=NEVER), 2 * instance.max_leases + num_leases),
-            waiting=np.zeros(waiting.num_words(num_tasks), np.uint64),
+            waiting=np.zeros(leases.num_words(num_tasks), np.uint64),
             noted=np.full(-(-instance.num_vms // 64), 2**64 - 1, np.uint64),
             fitting=np.zeros(instance.num_vms, np.int64),
             refused=records(Demand, REFUSED),
@@ -134,7 +134,7 @@ class Simulator:
 
     def first_waiting(self) -> int:
         """Return the first task that waits, in order of job and task; NOBODY if none does."""
-        return int(waiting.next_waiting(self.state, 0))
+        return int(leases.next_waiting(self.state, 0))
 
     def schedule(self) -> HarvestSchedule:
         """Return what has been decided until now; what goes on ends now."""

@@ -185,7 +185,7 @@ class State(NamedTuple):
 
     clock : (1,). events : (E,), of all VMs in order of time. vms : (V,). jobs : (J + 1,). tasks : (T,). runs : (N,), in order of
     their start. ends : (N,), a heap, the first on top; runs that ended otherwise stay until they come up. log : (E,).
-    leases : (L,). waiting : (W,), the waiting tasks as a tree of bits; ask `simulator.waiting`. noted : (V / 64,), a bit for each
+    leases : (L,). waiting : (W,), the waiting tasks as a tree of bits; ask `leases`. noted : (V / 64,), a bit for each
     VM, set when it changes, for policies to clear. fitting : (V,), refused : (R,): work space of a pass.
     """
 

@@ -320,6 +320,7 @@ class Assembly:
             running_node=self.node,
             running_gpus=self.bits,
             movable=np.array([not pod.stays for pod in pods], np.bool_),
+            priority=np.array([pod.priority for pod in pods]),
             node_names=tuple(self.rooms.names),
             pod_names=tuple(pod.name for pod in pods),
             notes=(taken, *self.report.notes()),

@@ -3,6 +3,6 @@
 from schedgap.instances.provisioning.readers.alibaba import alibaba
 from schedgap.instances.provisioning.readers.csv_tables import csv_tables
 from schedgap.instances.provisioning.readers.kubernetes import kubernetes
-from schedgap.instances.provisioning.readers.packing import bpplib, build_provisioning, vbp
+from schedgap.instances.provisioning.readers.packing import bpplib, bpplib_csp, build_provisioning, mvp, orlib, vbp
 
-__all__ = ["alibaba", "bpplib", "build_provisioning", "csv_tables", "kubernetes", "vbp"]
+__all__ = ["alibaba", "bpplib", "bpplib_csp", "build_provisioning", "csv_tables", "kubernetes", "mvp", "orlib", "vbp"]

@@ -2,7 +2,12 @@
 
 `vbp`, vector bin packing, after Brandao and Pedroso (VPSolver): the number of dimensions; the capacity of a bin in each; the
 number of lines that follow; in each of them the sizes of an item and how many such items there are. `bpplib`, one dimension,
-after Delorme, Iori and Martello (BPPLIB): the number of items, the capacity, and each item's weight.
+after Delorme, Iori and Martello (BPPLIB): the number of items, the capacity, and each item's weight. `bpplib-csp`, their
+cutting-stock problems: the number of kinds of items, the capacity, and of each kind its weight and how many there are.
+`mvp` (VPSolver), bins of several types: the number of dimensions; of types, and of each its capacities, price and number, -1
+for any; of items, and of each in how many ways it may be packed, how many there are, and its sizes. `orlib`, the OR-Library's
+binpackN.txt (Beasley, 1990): the number of problems; of each its name, the capacity, the number of items, the best known
+number of bins, and each item's size.
 
 Instances from rows in the units that people write: dollars an hour, cores, GiB; exactly, or not at all.
 """
@@ -10,6 +15,7 @@ Instances from rows in the units that people write: dollars an hour, cores, GiB;
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -19,7 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from schedgap.instances.csv_table import LARGEST, whole_number
-from schedgap.instances.errors import InstanceError, did_you_mean
+from schedgap.instances.errors import InstanceError, did_you_mean, first_of
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.provisioning.readers.quantities import decimal
 from schedgap.instances.provisioning.running import ANY_NUMBER
@@ -29,6 +35,7 @@ from schedgap.instances.unpacked import member_bytes
 Amount: TypeAlias = int | float | str | Decimal | Fraction
 Row: TypeAlias = Mapping[str, Any]
 
+_DECIMAL = re.compile(r"\d{1,12}(?:\.\d{0,6})?", re.ASCII)
 # How keys of a row are called in an instance; an instance in which nothing has or wants a GPU has no such resource.
 RESOURCES = {"gpus": "gpu", "cores": "cpu", "gib": "ram_gib"}
 _TYPE_KEYS = ("name", "price", "cores", "gib", "gpus", "count", "family")
@@ -169,6 +176,58 @@ def bpplib(path: Path | str, *, member: str = "", name: str = "") -> Provisionin
     return _instance(numbers, capacity, [(numbers.item(capacity), 1) for _ in range(count)], name)
 
 
+def bpplib_csp(path: Path | str, *, member: str = "", name: str = "") -> ProvisioningInstance:
+    """Read a cutting-stock problem of one dimension; parameters and errors as in `vbp`."""
+    numbers = _Numbers(path, member)
+    kinds = numbers.next("the number of kinds of items", least=1)
+    capacity = numbers.several("the capacity", 1)
+    items = [(numbers.item(capacity), numbers.next("the number of such items", least=1)) for _ in range(kinds)]
+    return _instance(numbers, capacity, items, name)
+
+
+def mvp(path: Path | str, *, member: str = "", name: str = "") -> ProvisioningInstance:
+    """Read a problem of bins of several types, each item of which is packed in one way; otherwise as `vbp`."""
+    numbers = _Numbers(path, member)
+    dimensions = numbers.next("the number of dimensions", least=1)
+    kinds = numbers.next("the number of types of bins", least=1)
+    bins = [
+        (
+            numbers.several("a capacity", dimensions),
+            numbers.next("the price of a bin"),
+            numbers.next("the number of bins", least=ANY_NUMBER),
+        )
+        for _ in range(kinds)
+    ]
+    largest = [max(sizes) for sizes in zip(*(capacity for capacity, _, _ in bins), strict=True)]
+    items = []
+    for item in range(numbers.next("the number of items", least=1)):
+        if (ways := numbers.next("in how many ways an item is packed", least=1)) > 1:
+            raise InstanceError(f"{numbers.where()}: item {item} is packed in {ways} ways; only items of one are read.")
+        count = numbers.next("the number of such items", least=1)
+        items.append((numbers.item(largest), count))
+    return _instance(numbers, largest, items, name, bins)
+
+
+def orlib(path: Path | str, *, member: str = "", name: str = "", problem: str = "") -> ProvisioningInstance:
+    """Read a problem of an OR-Library's file, by its name, such as u120_00; the first by default. Otherwise as `vbp`.
+
+    Sizes with decimals are whole numbers of the last decimal that any of the file has.
+    """
+    numbers = _Numbers(path, member)
+    numbers.make_whole()
+    names: list[str] = []
+    for _ in range(numbers.next("the number of problems", least=1)):
+        names.append(numbers.word("the name of a problem"))
+        capacity = numbers.several("the capacity", 1, scaled=True)
+        count = numbers.next("the number of items", least=1)
+        numbers.next("the best known number of bins")
+        items = [(numbers.item(capacity, scaled=True), 1) for _ in range(count)]
+        if problem in ("", names[-1]):
+            return _instance(numbers, capacity, items, name or names[-1], ends=False)
+    near = did_you_mean(problem, names)
+    raise InstanceError(f"{numbers.path.name} has no problem '{problem:.60}'; {near}it has {first_of(names)}.")
+
+
 class _Numbers:
     """The whole numbers of a file, one after another, each with its line."""
 
@@ -183,25 +242,43 @@ class _Numbers:
             ) from None
         self._tokens = [(line, text) for line, row in enumerate(lines, 1) for text in row.split()]
         self._at, self.line = 0, 0
+        self._scale = 1
 
-    def next(self, what: str, least: int = 0) -> int:
-        """Return the next number. what : it is."""
+    def where(self) -> str:
+        """Return the file and the line of the last number."""
+        return f"{self.path.name} line {self.line}"
+
+    def make_whole(self) -> None:
+        """Let scaled numbers be whole ones of the last decimal that any number has."""
+        self._scale = 10 ** max(
+            (len(text.partition(".")[2]) for _, text in self._tokens if _DECIMAL.fullmatch(text)), default=0
+        )
+
+    def word(self, what: str) -> str:
+        """Return the next entry, whatever it is."""
         if self._at == len(self._tokens):
             raise InstanceError(f"{self.path.name}: ends after line {self.line}, where {what} is missing; add it.")
         self.line, text = self._tokens[self._at]
         self._at += 1
-        value = whole_number(self.path, self.line, what, text)
+        return text
+
+    def next(self, what: str, least: int = 0, *, scaled: bool = False) -> int:
+        """Return the next number. what : it is. scaled : it may have decimals, see `make_whole`."""
+        text = self.word(what)
+        if scaled and _DECIMAL.fullmatch(text):
+            text = str(Decimal(text) * self._scale).partition(".")[0]
+        value = ANY_NUMBER if text == str(least) == str(ANY_NUMBER) else whole_number(self.path, self.line, what, text)
         if value < least:
             raise InstanceError(f"{self.path.name} line {self.line}: {what} is {value}; it must be at least {least}.")
         return value
 
-    def several(self, what: str, number: int) -> list[int]:
+    def several(self, what: str, number: int, *, scaled: bool = False) -> list[int]:
         """Return so many numbers."""
-        return [self.next(what) for _ in range(number)]
+        return [self.next(what, scaled=scaled) for _ in range(number)]
 
-    def item(self, capacity: Sequence[int]) -> tuple[int, ...]:
+    def item(self, capacity: Sequence[int], *, scaled: bool = False) -> tuple[int, ...]:
         """Return the sizes of an item, which fits into a bin."""
-        sizes = tuple(self.several("a size", len(capacity)))
+        sizes = tuple(self.several("a size", len(capacity), scaled=scaled))
         for dimension, (size, most) in enumerate(zip(sizes, capacity, strict=True), 1):
             if size > most:
                 raise InstanceError(
@@ -220,9 +297,19 @@ class _Numbers:
 
 
 def _instance(
-    numbers: _Numbers, capacity: Sequence[int], items: Sequence[tuple[tuple[int, ...], int]], name: str
+    numbers: _Numbers,
+    capacity: Sequence[int],
+    items: Sequence[tuple[tuple[int, ...], int]],
+    name: str,
+    bins: Sequence[tuple[Sequence[int], int, int]] = (),
+    *,
+    ends: bool = True,
 ) -> ProvisioningInstance:
-    numbers.end()
+    """Return the instance of items. bins : capacities, price and number of each type; by default one, of price 1."""
+    if ends:
+        numbers.end()
+    one_price = not bins
+    bins = bins or [(capacity, 1, ANY_NUMBER)]
     counts: dict[tuple[int, ...], int] = {}
     for sizes, count in items:
         counts[sizes] = counts.get(sizes, 0) + count
@@ -232,12 +319,13 @@ def _instance(
         name=name or "-".join(PurePosixPath(numbers.path).with_suffix("").parts[-2:]).strip("/-")[-100:],
         resources=resources,
         families=("bin",),
-        type_names=("bin",),
-        type2family=np.zeros(1, np.int64),
-        capacity=np.array([capacity]) * scale,
-        price=np.array([DOLLAR]),
+        type_names=("bin",) if one_price else tuple(f"bin-{k}" for k in range(len(bins))),
+        type2family=np.zeros(len(bins), np.int64),
+        capacity=np.array([sizes for sizes, _, _ in bins]) * scale,
+        price=np.array([price for _, price, _ in bins]) * DOLLAR,
         demand=np.array([list(counts)]) * scale,
         counts=np.array(list(counts.values())),
         class_names=tuple(f"item-{c}" for c in range(len(counts))),
-        unit="bins",
+        unit="bins" if one_price else "price of bins",
+        stock=None if one_price else np.array([number for _, _, number in bins], np.int64),
     )

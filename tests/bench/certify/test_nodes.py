@@ -8,7 +8,12 @@ import pytest
 from schedgap.bench.certify.nodes import check_nodes, read_nodes
 from schedgap.bench.certify.problem import read_certificate
 from schedgap.formulations.placement.moves_bound import bound_resources
-from schedgap.formulations.placement.node_patterns import bound_gpu_cutting_stock, bound_node_patterns
+from schedgap.formulations.placement.node_patterns import (
+    bound_forced,
+    bound_gpu_cutting_stock,
+    bound_gpu_resources,
+    bound_node_patterns,
+)
 from schedgap.instances.documents import inline_up_to
 from schedgap.instances.errors import SchedgapError
 from schedgap.instances.placement import openb_like, random_pods, write_instance
@@ -87,16 +92,19 @@ def test_what_is_wrong_is_said(reason, proof, message):
         reason(proof, 0.9)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(50))
 def test_what_methods_prove_is_proven(tmp_path, seed):
     unit = ("GPUs", "pods", "value")[seed // 3 % 3]
+    accepts = seed >= 40
+    moves = 0 if accepts else (-1, 0, 1)[seed % 3]
     instance = random_pods(
-        seed=seed, running=0.4 * (seed % 2), moves=(-1, 0, 1)[seed % 3], divided=seed % 5 == 0, unit=unit
+        seed=seed, running=0.4 * (seed % 2), moves=moves, divided=seed % 5 == 0, unit=unit, accepts=accepts
     )
     with inline_up_to(-1 if seed % 4 == 0 else 10_000):
         write_instance(instance, tmp_path / "i.json")
     nodes = read_nodes(tmp_path / "i.json")
-    for bound in (bound_resources, bound_gpu_cutting_stock, bound_node_patterns):
+    forced = [bound_forced] * instance.accepts
+    for bound in (bound_resources, bound_gpu_cutting_stock, bound_gpu_resources, bound_node_patterns, *forced):
         given = json.loads(json.dumps(bound(instance).certificate), parse_float=Decimal)
         assert check_nodes(nodes, given).reason is None
         step = {"GPUs": 10, "pods": 1000, "value": 1000}[instance.unit]
@@ -110,3 +118,25 @@ def test_a_gpu_holds_no_more_of_a_class_than_there_are(tmp_path):
     given = json.loads(json.dumps(bound_gpu_cutting_stock(instance).certificate), parse_float=Decimal)
     found = check_nodes(read_nodes(tmp_path / "i.json"), given)
     assert (found.reason, found.contents) == (None, 0)
+
+
+# A node of 10 cores and 1 GPU: until more than 8 cores are in use pods of 2 are placed, and the pod of a GPU finds none left.
+ACCEPTS = {
+    "accepts": True,
+    "resources": ["cpu"],
+    "node_types": [{"name": "t", "capacity": [10], "gpus": 1, "model": "A"}],
+    "pod_classes": [{"name": "a", "demand": [2]}, {"name": "b", "demand": [2], "gpus": 1}],
+    "nodes": {"type": ["t"]},
+    "pods": {"class": ["a"] * 5 + ["b"]},
+}
+
+
+def test_what_must_be_accepted_has_any_price(reason):
+    """At 1 a thousandth of a core: 10,000 for the node, 5 pods at 2,000 and one of a GPU at 1,000 make 1,000 more."""
+    proof = {"scale": 1, "pod_prices": [0, 1000], "accepted_prices": [2000, 0], "multipliers": [[1]], "weights": [[1]]}
+    assert reason(proof, 1, **ACCEPTS) is None
+    assert reason({**proof, "weights": []}, 1, **ACCEPTS) is not None
+    # With the pod of a GPU first 4 are certain: before the fifth 10 cores have arrived; with 8.001 in use there may be no room.
+    assert reason(proof, 1, **{**ACCEPTS, "pods": {"class": ["b"] + ["a"] * 5}}) is not None
+    with pytest.raises(SchedgapError, match="lets pods be refused that fit"):
+        reason(proof, 1, **{**ACCEPTS, "accepts": False})

@@ -83,6 +83,21 @@ def test_a_suite_from_elsewhere_is_left_alone(repository, schedgap, tmp_path):
     assert elsewhere.stat().st_mtime_ns == before.st_mtime_ns
 
 
+def test_the_commit_of_a_step(repository, schedgap):
+    """The second of three commits makes the method dearer; the third cannot help it."""
+    git = ["git", "-c", "user.name=n", "-c", "user.email=n@n"]
+    for subject, text in (("dearer", MINE.format(change=DEARER)), ("later", MINE.format(change=DEARER) + "#")):
+        (repository / "mine.py").write_text(text)
+        subprocess.run([*git, "commit", "-qam", subject], check=True)
+    asked = ("history", "bisect", "HEAD~2", "HEAD", *ASKED[2:6], "--jobs", "1")
+    code, out, err = schedgap(*asked)
+    assert (code, out.rstrip().endswith(" n: dearer")) == (0, True), err
+    # The first, the last, and the one between.
+    assert len(list(Path("runs/bisect").iterdir())) == 3
+    code, _, err = schedgap(*(each.replace("HEAD~2", "HEAD") for each in asked), "--out", "other")
+    assert (code, "no commit leads from HEAD to HEAD" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("changes", "code", "message"),
     [

@@ -3,15 +3,20 @@
 import importlib.util
 import json
 import os
+import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
 import pytest
+
+from schedgap.bench.records.journal import FILE_NAME
 
 PLUGIN = Path(__file__).parents[1] / "plugins" / "cluster.py"
 CALL = "from schedgap.bench.cli.app import main; main()"
@@ -103,7 +108,7 @@ class Cluster:
 class DaskCluster(Cluster):
     """A scheduler that gives up a run after its second worker, and two workers whose nannies start them again."""
 
-    name = "dask"
+    name, plugin = "dask", PLUGIN
 
     def __init__(self, folder, workers=2):
         self.folder = folder
@@ -208,3 +213,53 @@ def run_there(start_there):
         return harness.returncode, complaint
 
     return run
+
+
+@pytest.fixture
+def kill_at_random(start_harness, tmp_path):
+    """Kill a harness that often, at most so many rows after the last time, then let the same command finish.
+
+    Returns what was running below each that was killed: `kill_at_random(suite, *options, kills=8, a_kill=16)`. check : is called
+    with the folder and its rows after each kill.
+    """
+    out, rng = tmp_path / "out", random.Random(int(os.environ.get("SCHEDGAP_KILL_SEED", "1")))
+
+    def whole_rows():
+        """Those that a newline ends; a torn one does not count as recorded."""
+        path = out / FILE_NAME
+        return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+
+    def kill(suite, *options, kills, a_kill, check=lambda out, rows: None):
+        kept, left, working, starting = [], [], 0, 0
+        for _ in range(kills):
+            harness = start_harness(suite, "--out", out, *options)
+            offset = rng.randrange(-a_kill // 8, a_kill - a_kill // 8)
+            if offset <= 0:
+                time.sleep(rng.random() * 2)
+            deadline = time.monotonic() + 120
+            while harness.poll() is None and time.monotonic() < deadline and len(whole_rows()) < len(kept) + offset:
+                time.sleep(0.01)
+            time.sleep(rng.random() * 0.05)
+            left += below(harness.pid)
+            harness.kill()
+            harness.communicate(timeout=60)
+            working += harness.returncode == -signal.SIGKILL
+            rows = whole_rows()
+            starting += len(rows) == len(kept)
+            assert rows[: len(kept)] == kept
+            kept = rows
+            check(out, [json.loads(row) for row in rows])
+        assert working > kills // 2
+        harness = start_harness(suite, "--out", out, *options)
+        printed, complaint = harness.communicate(timeout=600)
+        assert harness.returncode == 0, complaint
+        rows = whole_rows()
+        assert rows[: len(kept)] == kept
+        found = [json.loads(row) for row in rows]
+        assert set(Counter(row["key"] for row in found).values()) == {1}
+        assert len(found) == json.loads(printed)["planned"]
+        check(out, found)
+        print(f"{working} kills, {starting} without a row since the last; {len(rows)} rows, 0 lost, 0 doubled")
+        return left
+
+    return kill

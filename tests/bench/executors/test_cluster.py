@@ -128,11 +128,11 @@ def test_interrupt_ends_the_runs_of_the_cluster(tmp_path, write_suite, cluster, 
 # What a loop that has just stopped does to whoever asks it, for as long as one likes.
 NEVER_ANSWERS = """
 import asyncio, distributed, pathlib
-from schedgap.bench.executors import cluster
+from schedgap.bench.executors import execute
 async def result(end, raiseit=True):
     pathlib.Path({asked!r}).touch()
     await asyncio.Event().wait()
-distributed.Future._result, cluster.CONNECT_S = result, 1
+distributed.Future._result, execute.CONNECT_S = result, 1
 """
 
 
@@ -169,8 +169,8 @@ def test_plugin_that_cannot_be_loaded_there(tmp_path, write_suite, run_there):
 def test_workers_with_other_versions_are_refused(tmp_path, write_suite, run_there):
     """The harness of this test believes to have another HiGHS."""
     lie = (
-        "from schedgap.bench.executors import cluster; known = cluster.versions();"
-        "cluster.versions = lambda: {**known, 'highspy': '0.1'};"
+        "from schedgap.bench.executors import execute; known = execute.versions();"
+        "execute.versions = lambda: {**known, 'highspy': '0.1'};"
     )
     code, complaint = run_there(write_suite(["no-packing"]), tmp_path / "out", before=lie)
     assert code == 2
@@ -185,7 +185,7 @@ class TestNoCluster:
 
     @pytest.fixture
     def complaint(self, tmp_path, write_suite, schedgap, monkeypatch):
-        monkeypatch.setattr("schedgap.bench.executors.cluster.CONNECT_S", 1)
+        monkeypatch.setattr("schedgap.bench.executors.execute.CONNECT_S", 1)
 
         def call(*arguments):
             suite = write_suite(["no-packing"])

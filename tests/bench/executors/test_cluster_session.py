@@ -6,8 +6,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from schedgap.bench.executors.cluster import end_session, make_session, perform_there
-from schedgap.bench.executors.execute import close_pools
+from schedgap.bench.executors import execute
+from schedgap.bench.executors.execute import close_pools, end_session, make_session, perform_there
 from schedgap.bench.isolation.pool import PoolClosedError
 from schedgap.bench.plan import plan_suite
 from schedgap.bench.programs.program import Program
@@ -15,6 +15,11 @@ from schedgap.bench.suites.suite import read_suite
 from schedgap.instances.errors import ExecutorError, MethodError
 
 PLUGIN = Path(__file__).parents[1] / "plugins" / "cluster.py"
+
+
+def spawners():
+    commands = [child.as_dict(["cmdline"])["cmdline"] or [] for child in psutil.Process().children()]
+    return [command for command in commands if "schedgap.bench.isolation.spawner" in command]
 
 
 @pytest.fixture
@@ -37,8 +42,21 @@ def test_the_end_of_one_does_not_end_another(task):
         perform_there(first, task, task.pickled)
     assert perform_there(second, task, task.pickled).answer.measurement.details["file"] == files[1]
     end_session(second.identity)
-    commands = [child.as_dict(["cmdline"])["cmdline"] or [] for child in psutil.Process().children()]
-    assert not any("schedgap.bench.isolation.spawner" in command for command in commands)
+    assert not spawners()
+
+
+def test_a_run_that_comes_as_its_session_ends(task, monkeypatch):
+    """Nobody would end what it starts."""
+    session, performed = make_session(task.setting), execute.perform
+
+    def perform(run):
+        end_session(session.identity)
+        return performed(run)
+
+    monkeypatch.setattr(execute, "perform", perform)
+    with pytest.raises(PoolClosedError):
+        perform_there(session, task, task.pickled)
+    assert not spawners()
 
 
 def test_a_worker_with_other_versions_does_nothing(task):

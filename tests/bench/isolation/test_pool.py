@@ -5,12 +5,16 @@ import resource
 import signal
 import threading
 import time
+from contextlib import suppress
 
 import psutil
 import pytest
 
+from schedgap.bench.isolation import handle
+from schedgap.bench.isolation import pool as pools
+from schedgap.bench.isolation.handle import take_spawner
 from schedgap.bench.isolation.messages import Request, pickled
-from schedgap.bench.isolation.pool import Pool
+from schedgap.bench.isolation.pool import Pool, PoolClosedError
 from schedgap.bench.records.runs import Limits
 from schedgap.instances.errors import MethodError
 from schedgap.instances.provisioning import table7
@@ -146,3 +150,25 @@ def test_a_stopped_spawner_is_made_to_go_on():
         assert ends == ["feasible"]
     finally:
         pool.close()
+
+
+def test_a_spawner_that_is_replaced_while_its_pool_closes(monkeypatch):
+    """The pool gives back whichever there is."""
+    spoilt = Pool(["provisioning"])
+    spoilt._wait_until_ready()
+    spoilt._spawner.is_fit = False
+    closing = threading.Thread(target=spoilt.close, daemon=True)
+    taken = []
+
+    def take(*asked):
+        closing.start()
+        closing.join(0.5)
+        taken.append(take_spawner(*asked))
+        return taken[0]
+
+    monkeypatch.setattr(pools, "take_spawner", take)
+    with suppress(PoolClosedError):
+        spoilt._wait_until_ready()
+    closing.join(60)
+    (found,) = taken
+    assert found in handle._IDLE or not found.is_running

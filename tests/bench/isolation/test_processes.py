@@ -7,10 +7,11 @@ import threading
 import time
 
 import psutil
+import pytest
 
-from schedgap.bench.isolation.processes import c_library, exact_usage, mapped_of, open_files_in_memory, usage
+from schedgap.bench.isolation.processes import c_library, exact_usage, files_in_memory, mapped_of, usage
 
-MIB, PR_SET_DUMPABLE = 1 << 20, 4
+MIB, PR_SET_DUMPABLE, MAP_NORESERVE = 1 << 20, 4, 0x4000
 
 
 def test_written_mapped_and_closed():
@@ -20,7 +21,7 @@ def test_written_mapped_and_closed():
     os.write(fd, b"x" * 8 * MIB)
     other = os.dup(fd)
     identity = (os.fstat(fd).st_dev, os.fstat(fd).st_ino)
-    files = open_files_in_memory([process])
+    files = files_in_memory([process])
     assert files[identity] == 8 * MIB
     assert mapped_of(process, [identity]) == 0
     with mmap.mmap(fd, 4 * MIB, prot=mmap.PROT_READ) as mapped:
@@ -30,7 +31,41 @@ def test_written_mapped_and_closed():
         assert counted - exact_usage([process]) > 3 * MIB
     os.close(fd)
     os.close(other)
-    assert identity not in open_files_in_memory([process])
+    assert identity not in files_in_memory([process])
+
+
+@pytest.mark.parametrize("is_root", [True, False])
+def test_shared_memory_that_nobody_touches_any_more(monkeypatch, is_root):
+    """32 MiB of 64, filled by a child that is gone. Who may not look counts them all; mapped twice they are one."""
+    process, look = psutil.Process(), os.stat
+
+    def stat(path, **how):
+        if "map_files" in str(path):
+            raise PermissionError
+        return look(path, **how)
+
+    if is_root and os.geteuid() != 0:
+        pytest.skip("only root sees how much of shared memory is there")
+    if not is_root:
+        monkeypatch.setattr(os, "stat", stat)
+    before = exact_usage([process])
+    with mmap.mmap(-1, 64 * MIB) as shared:
+        if os.fork() == 0:
+            shared[: 32 * MIB : 4096] = b"x" * (32 * MIB // 4096)
+            os._exit(0)
+        os.wait()
+        more = exact_usage([process]) - before
+        assert (64 if not is_root else 32) * MIB - MIB < more < (64 if not is_root else 32) * MIB + 4 * MIB
+        assert usage([process])[0] >= exact_usage([process])
+
+
+def test_tables_of_pages():
+    """One page of zeros, 8,000 times: each is told of by a page of its own."""
+    process = psutil.Process()
+    before, size = exact_usage([process]), 16_000 * MIB
+    with mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE, mmap.PROT_READ) as mapped:
+        assert sum(mapped[:: 2 * MIB]) == 0
+        assert exact_usage([process]) - before > 30 * MIB
 
 
 def test_closed_books_are_no_way_out():

@@ -18,12 +18,15 @@ from schedgap.bench.executors.execute import close_pools
 from schedgap.bench.isolation.confinement import MAY_WRITE
 from schedgap.bench.isolation.handle import end_spawners
 
-REACHES = ("owner", "terminal", "kernel", "imports", "machine", "pipes")
+PLUGINS = ("strangers.py", "intruders.py")
+REACHES = ("s-owner", "s-terminal", "s-kernel", "s-imports", "s-machine", "s-pipes")
+REACHES += ("i-doors", "i-by-descriptor", "i-signals", "i-screen")
+ALL = {"landlock", "scopes", "seccomp", "mounts"}
 NO_ANSWER = "is no answer"
 UNREADABLE = "its answer cannot be read"
 KILLED = "killed over 250 MiB of memory"
 EXPECTED = {
-    **{f"s-{name}": ("feasible", None) for name in REACHES},
+    **{label: ("feasible", None) for label in REACHES},
     "s-out-of-band": ("feasible", None),
     "s-sends-descriptors": ("feasible", None),
     "s-shuts-the-pipe": ("crashed", "SIGPIPE"),
@@ -79,6 +82,36 @@ EXPECTED = {
     "s-watches": ("feasible", None),
     "s-locks": ("feasible", None),
     "s-core": ("crashed", "SIGABRT"),
+    "i-shared-and-left": ("memory", KILLED),
+    "i-full-and-stopped": ("memory", KILLED),
+    "i-siblings": ("feasible", None),
+    "i-full-sibling": ("memory", KILLED),
+    "i-ends-that-do-nothing": ("feasible", None),
+    "i-no-way-out": ("crashed", "without an answer"),
+    "i-dump-later": ("crashed", "exited with code 1 and without an answer"),
+    "i-exit-in-a-thread": ("crashed", "exited with code 0 and without an answer"),
+    "i-audited": ("crashed", "without an answer"),
+    "i-profiled": ("error", "KeyboardInterrupt"),
+    "i-hunts": ("feasible", None),
+    "i-full-of-words": ("error", "RuntimeError"),
+    "i-other-end-first": ("feasible", None),
+    "i-backwards": ("feasible", None),
+    "i-without-end": ("memory", None),
+    **{
+        f"i-{name}": ("error", "expected whole numbers")
+        for name in ("halves", "not-a-number", "no-sign", "dates", "records")
+    },
+    **{f"i-{name}": ("invalid", "do not fit together") for name in ("true-or-false", "more-axes", "nothing")},
+    "i-no-shape": ("invalid", "cannot be read"),
+    "i-masked": ("invalid", None),
+    "i-cut-off": ("crashed", "SIGBUS"),
+    "i-other-at-each-look": ("feasible", None),
+    "i-equal-to-all": ("invalid", "it returns a bound"),
+    "i-words-as-keys": ("feasible", None),
+    "i-too-many-facts": ("invalid", UNREADABLE),
+    "i-odd-points": ("invalid", UNREADABLE),
+    "i-of-the-small": ("invalid", "tasks of"),
+    "i-packed-otherwise": ("invalid", UNREADABLE),
 }
 HONEST = ("s-honest", "no-packing", "full-reconfiguration")
 SUITE = """
@@ -101,9 +134,9 @@ parameters = {{ tasks = 6 }}
 class Scene:
     """A folder of the user's with what is precious, a terminal, and a suite beside the plug-in."""
 
-    def __init__(self, folder, plugin):
+    def __init__(self, folder, plugins):
         self.folder = folder
-        self.plugin = Path(shutil.copy(plugin, folder))
+        self.plugins = [Path(shutil.copy(plugins / name, folder)) for name in PLUGINS]
         self.suite = folder / "strangers.toml"
         (folder / "precious").write_text("mine\n")
         os.mkfifo(folder / "fifo")
@@ -113,7 +146,7 @@ class Scene:
 
     def run(self, labels, out="out", **how):
         self.suite.write_text(SUITE.format(methods=json.dumps(labels)))
-        records = run_suite(self.suite, out=self.folder / out, plugins=[self.plugin], **how).records
+        records = run_suite(self.suite, out=self.folder / out, plugins=self.plugins, **how).records
         return {record.run.label: record.measurement for record in records}
 
     def state(self):
@@ -142,7 +175,7 @@ def of_folder(temporary):
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory, hostile):
-    made = Scene(tmp_path_factory.mktemp("strangers"), hostile.with_name("strangers.py"))
+    made = Scene(tmp_path_factory.mktemp("strangers"), hostile.parent)
     yield made
     made.close()
 
@@ -173,6 +206,15 @@ def test_status_and_reason(met, label):
     assert end.status == status, end.reason
     assert reason is None or reason in end.reason
     assert "\n" not in (end.reason or "")
+
+
+def test_what_they_reach_for_they_do_not_get(met):
+    """Where the kernel confines runs as far as it can; elsewhere `test_nothing_is_left` tells of what is changed."""
+    for label in REACHES:
+        end = met[0][label]
+        if not set(end.confined) >= ALL:
+            pytest.skip(f"the kernel confines runs here by {' '.join(end.confined)} alone")
+        assert end.details["got"] == "", label
 
 
 def test_rows_are_what_they_are_without_them(met):
@@ -230,8 +272,11 @@ def test_what_reports_show_is_text(met, scene, schedgap):
 
 def test_where_nothing_confines_them_they_do_harm(tmp_path, hostile, unconfined):
     """What they are refused above is there to be had."""
-    there = Scene(tmp_path, hostile.with_name("strangers.py"))
-    found = unconfined(there.plugin, "mine", "REACHES")
-    there.close()
-    assert {name.partition("/")[0] for name in found} == set(REACHES)
+    found = {}
+    for number, name in enumerate(PLUGINS):
+        (folder := tmp_path / name).mkdir()
+        there = Scene(folder, hostile.parent)
+        found |= unconfined(there.plugins[number], "mine", "REACHES")
+        there.close()
+    assert {name.partition("/")[0] for name in found} == {label[2:] for label in REACHES}
     assert {name: said for name, said in found.items() if said != "got"} == {}

@@ -115,6 +115,16 @@ def test_lines_are_added_and_sorted_by_date(results, tmp_path):
     assert len(path.read_text().splitlines()) == 3
 
 
+def test_an_entry_is_replaced_by_a_later_line(results, tmp_path):
+    """The file only grows; another label of the same commit stays, and the commit is by default the runs' own."""
+    path = tmp_path / "H.jsonl"
+    append_entry(path, entry_of(replace(results(), commit="one"), date="2030-01-01"))
+    append_entry(path, entry_of(results(), commit="one", label="other"))
+    append_entry(path, entry_of(replace(results(), commit="one"), date="2030-01-01", link="again", replaces=True))
+    assert [(e.commit, e.label, e.link) for e in read_history(path)[0]] == [("one", "other", ""), ("one", "", "again")]
+    assert len(path.read_text().splitlines()) == 3
+
+
 def test_damaged_lines_are_told_and_kept(results, tmp_path):
     """A torn line is ended before the next one, and stays where it is."""
     path = tmp_path / "H.jsonl"

@@ -3,7 +3,7 @@ import pulp
 import pytest
 
 from schedgap.formulations.backends import solve
-from schedgap.formulations.backends.cbc import give_values, read_program
+from schedgap.formulations.backends.pulp_models import give_values, read_program
 
 
 @pytest.fixture

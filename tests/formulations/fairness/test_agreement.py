@@ -12,7 +12,7 @@ from schedgap.formulations.fairness import fair_point as water_filling
 from schedgap.formulations.fairness import progressive_filling
 from schedgap.formulations.fairness.exact_filling import exact_fair_point
 from schedgap.instances.fairness import FAIR, FAMILY, random_users, shares_of, verify
-from schedgap.instances.fairness.fair_point import check_fair_point
+from schedgap.instances.fairness.certificate import check_fair_point
 from schedgap.instances.method import REGISTRY, Status
 
 AGREEMENTS = int(os.environ.get("SCHEDGAP_AGREEMENTS", "100"))

@@ -3,8 +3,8 @@ import pytest
 
 from schedgap.formulations.fairness import fair_point as module
 from schedgap.formulations.fairness.fair_point import find_fair_point, water_filling
-from schedgap.formulations.fairness.levels.level_program import fluid_of
-from schedgap.formulations.fairness.levels.levels import Levels
+from schedgap.formulations.fairness.level_program import fluid_of
+from schedgap.formulations.fairness.levels import Levels
 from schedgap.instances.errors import BackendError
 from schedgap.instances.fairness import (
     FAIR,

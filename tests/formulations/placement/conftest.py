@@ -26,6 +26,17 @@ def nasty(seed):
 
 
 @pytest.fixture(scope="session")
+def accepting():
+    """300 instances in which no pod is refused that finds room, with the least value that is refused then."""
+    kinds = [
+        random_pods(seed=s, nodes=1 + s % 2, classes=3, unit=UNITS[s % 3], accepts=True, divided=s % 5 == 0, moves=0,
+                    running=0.3 * (s % 2))
+        for s in range(300)
+    ]  # fmt: skip
+    return [(instance, _ORACLE.optimum(instance)) for instance in kinds]
+
+
+@pytest.fixture(scope="session")
 def tiny():
     """1,000 instances with the least value that must be refused."""
     instances = [nasty(seed) for seed in range(1000)]

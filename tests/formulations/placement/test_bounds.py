@@ -5,16 +5,20 @@ import pytest
 
 from schedgap.formulations.placement.moves_bound import bound_resources
 from schedgap.formulations.placement.node_patterns import (
+    bound_forced,
     bound_gpu_cutting_stock,
+    bound_gpu_resources,
     bound_node_patterns,
     node_patterns,
     prefix_bounds,
 )
+from schedgap.formulations.placement.packing import accepted
 from schedgap.heuristics.placement.policies import best_fit
 from schedgap.instances.placement import PlacementInstance, measures, openb_like, verify
 
 # On how many instances each is tried, and the part of their optima that is proven: a bound that gets weaker is noticed.
 BOUNDS = {bound_resources: (1000, 0.55), bound_gpu_cutting_stock: (1000, 0.3), bound_node_patterns: (300, 0.75)}
+BOUNDS[bound_gpu_resources] = 300, 0.5
 
 
 @pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: bound.__name__)
@@ -25,6 +29,29 @@ def test_no_bound_is_above_an_optimum(tiny, bound):
         assert found <= optimum, instance.name
         proven += found == optimum
     assert proven >= part * number
+
+
+def test_no_bound_on_what_must_be_accepted_is_above_the_least(accepting):
+    """300 instances; some are bounded more closely than where pods may be refused at will."""
+    closer = 0
+    for instance, least in accepting:
+        proven = bound_forced(instance).bound
+        assert proven <= least, instance.name
+        closer += proven > bound_node_patterns(instance).bound
+    assert closer >= 5
+
+
+def test_early_pods_without_a_gpu_are_placed():
+    """Of 100 cores 95 are in use when the 20th pod of 5 comes: below 96 there is room. One of 4 GPUs and 10 cores finds none."""
+    instance = cluster([(20, 0, 5, None), (1, 4000, 10, None)], cpu=100).replace(accepts=True)
+    assert accepted(instance, np.array([[100]])).tolist() == [20, 0]
+    assert bound_forced(instance).bound == 4000
+    assert bound_forced(instance).details["must_be_placed"] == 20
+    assert verify(instance, best_fit(instance)) == 4000
+    later = instance.replace(pod2class=instance.pod2class[::-1])
+    # With the GPUs taken first, 18 of 5 cores are accepted: 86 cores are less than 96, 91 no more.
+    assert accepted(later, np.array([[100]])).tolist() == [18, 0]
+    assert bound_forced(later).bound == verify(later, best_fit(later)) == 0
 
 
 def cluster(pods, gpus=4, cpu=1000, unit="GPUs"):

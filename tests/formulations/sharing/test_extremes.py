@@ -10,8 +10,7 @@ from schedgap.formulations.sharing.work_bound import bound_work
 from schedgap.instances.family import find_family
 from schedgap.instances.method import REGISTRY, Status
 from schedgap.instances.sharing.model import FAMILY
-from schedgap.instances.sharing.snapshot import as_users
-from schedgap.instances.sharing.verify import verify
+from schedgap.instances.sharing.verify import as_users, verify
 
 load_methods([FAMILY])
 METHODS = [

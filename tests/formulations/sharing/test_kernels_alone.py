@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from schedgap.formulations.sharing.kernels_alone import longest_alone
-from schedgap.formulations.sharing.work_bound import alone_ms, slots_of
+from schedgap.formulations.sharing.work_bound import alone_ms, longest_alone, slots_of
 from schedgap.instances.sharing import macro
 
 

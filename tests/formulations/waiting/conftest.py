@@ -7,7 +7,7 @@ import pytest
 
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import RENTED, WaitingInstance, WaitingSchedule, verify
-from schedgap.instances.waiting.objective import paid_us
+from schedgap.instances.waiting.verify import paid_us
 
 
 def starts_of(instance):

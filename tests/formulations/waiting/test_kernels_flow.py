@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from schedgap.formulations.waiting.kernels_flow import (
+from schedgap.formulations.waiting.no_wait import (
     GONE,
     Arcs,
     Flow,

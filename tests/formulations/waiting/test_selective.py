@@ -59,6 +59,26 @@ def test_compound_without_waits_is_a_loss_system_of_long_jobs():
     assert float(found.mean_wait_s) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("servers", "limit", "short"), [(85, 900, 180), (93, 900, 180), (108, 900, 180), (60, 900, 600), (95, 100, 180)]
+)
+def test_equations_23_and_24_have_nearly_the_price_of_the_model(servers, limit, short):
+    """The share of long jobs that rent is Lemma 3.1's, as if their runtimes were exponential."""
+    jobs = long_jobs(np.asarray(0.2), np.asarray(0.002), np.asarray(float(short)))
+    gone = sww(servers, jobs.rate, 1 / jobs.mean_s, 0.4, limit).on_demand_share
+    # Equation 24 in Equation 23: the fixed machines' part is d s mu / lambda; shares of work are those of mean runtimes.
+    price = 0.4 * servers / 100 + jobs.work_share * gone + (1 - jobs.work_share)
+    assert price == pytest.approx(
+        compound(servers, wait_limit_s=limit, short_s=short, **BASE).normalised_price, rel=0.011
+    )
+
+
+def test_ajw_costs_as_much_as_renting_at_250_machines():
+    found = ajw([120, 250], **BASE)
+    assert found.normalised_price.tolist() == pytest.approx([0.48, 1.0])
+    assert float(found.mean_wait_s[0]) < 1
+
+
 def test_compound_with_long_waits_is_ljw():
     found = compound(105, wait_limit_s=1e6, short_s=180.0, **BASE)
     assert float(found.mean_wait_s) == pytest.approx(float(ljw(105, short_s=180.0, **BASE).mean_wait_s), rel=1e-9)

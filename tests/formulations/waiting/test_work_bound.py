@@ -1,6 +1,6 @@
 """The bound from work."""
 
-from schedgap.formulations.waiting.fluid_bound.bound import bound_work
+from schedgap.formulations.waiting.fluid_bound import bound_work
 
 
 def test_never_above_the_optimum(random_instance, optimum):

@@ -54,7 +54,7 @@ def after(observation, n):
     k, g = observation.gpus, observation.gpu_milli
     ways = []
     if k == 1 and g < 1000:
-        ways = [[i] for i, r in enumerate(left) if r >= g]
+        ways = [[i] for i in np.flatnonzero(observation.open_gpus[n]).tolist()]
     else:
         ways = [[i for i, r in enumerate(left) if r == 1000][:k]]
     return left, [(way, [r - g if i in way else r for i, r in enumerate(left)]) for way in ways]
@@ -140,7 +140,7 @@ def packing(observation, n):
     free = left.count(1000)
     if free == len(left):
         return max(33 - free, free)
-    taken = sorted(r for r in left if r >= observation.gpu_milli)[: observation.gpus]
+    taken = sorted(r for r, ok in zip(left, observation.open_gpus[n], strict=False) if ok)[: observation.gpus]
     if used := taken.count(1000):
         return max(50 - used, 33)
     return max(100 - sum(r * 100 // 1000 for r in taken) // 10, 50)
@@ -207,10 +207,11 @@ def kai(is_spread):
             free, whole = sum(left), 1000 * num
             if observation.gpus == 0:
                 free, whole = int(observation.free[n, 0]), int(observation.nodes.capacity[t, 0])
-            bonus = num == 0 if observation.gpus == 0 else g < 1000 and any(g <= r < 1000 for r in left)
+            able = [(r, i) for i, r in enumerate(left) if observation.open_gpus[n, i]]
+            bonus = num == 0 if observation.gpus == 0 else g < 1000 and any(r < 1000 for r, _ in able)
             bonus = bonus and (observation.gpus == 0 or not is_spread)
             score = (free / whole if whole else 0.0) if is_spread else -free
-            ways = sorted((-r if is_spread else r, i) for i, r in enumerate(left) if r >= g)[: observation.gpus]
+            ways = sorted((-r if is_spread else r, i) for r, i in able)[: observation.gpus]
             if best is None or (bonus, score) > best[0]:
                 best = (bonus, score), n, [i for _, i in ways]
         return best[1:]
@@ -327,10 +328,11 @@ def compiled(instance, name, seed=0, **parameters):
 
 
 def small(seed, **changes):
-    """Instances in which pods are refused, and scores tie; every other has gangs and pods that run."""
+    """Instances in which pods are refused, and scores tie; every other has gangs and pods that run, every third slices."""
     options = {"nodes": 3 + seed % 5, "pods": 12 + seed % 13, "classes": 3 + seed % 6}
     if seed % 2:
         options |= {"gangs": True, "running": 0.2}
+    options |= {"divided": seed % 3 == 2}
     return random_pods(seed=seed, **options | changes)
 
 
@@ -344,6 +346,7 @@ def test_a_compiled_policy_is_the_plain_one(name):
         verify(instance, ours)
         assert ours.node.tolist() == own.node.tolist()
         assert ours.gpus.tolist() == own.gpus.tolist()
+        assert ours.start.tolist() == own.start.tolist()
         refused += int((own.node < 0).sum())
         undone += int(((own.node < 0) & (instance.gang >= 0)).sum())
     assert refused > 50
@@ -359,6 +362,7 @@ def test_kube_scheduler_is_the_plain_one(strategy, balanced):
         ours = compiled(instance, "kube-scheduler", score=strategy, balanced=balanced)
         assert ours.node.tolist() == own.node.tolist()
         assert ours.gpus.tolist() == own.gpus.tolist()
+        assert ours.start.tolist() == own.start.tolist()
 
 
 @pytest.mark.parametrize(("name", "plain"), [("pwr", pwr), ("pwr-fgd", pwr_fgd)])
@@ -373,6 +377,7 @@ def test_power_is_saved_as_in_plain(name, plain):
         ours = compiled(instance, name)
         assert ours.node.tolist() == own.node.tolist()
         assert ours.gpus.tolist() == own.gpus.tolist()
+        assert ours.start.tolist() == own.start.tolist()
         before = power_w(instance, Placement(instance.running_node, instance.running_gpus))
         assert power_w(instance, ours) >= before
 

@@ -13,6 +13,7 @@ from schedgap.heuristics.placement.kernels_scores import Rule, evaluate, fragmen
 from schedgap.heuristics.placement.state import expected_of, state_of
 from schedgap.instances.method import REGISTRY
 from schedgap.instances.placement import FAMILY, PlacementInstance, openb, verify
+from schedgap.instances.placement.measures import over_arrivals
 
 
 def cluster(capacity, num_gpus, classes, nodes, pods, expected=None):
@@ -140,6 +141,21 @@ def test_the_mix_ends_at_a_share_of_all_pods():
     assert found.cpu.tolist() == [1000, 8000, 4000, 2000]
     found, _ = expected_of(instance, classes, 60)
     assert (found.pods.tolist(), found.cpu.tolist()) == ([3, 1], [1000, 8000])
+
+
+def test_six_pods_on_two_nodes_by_best_fit():
+    """p3 ties at 90 and goes to y, of the least rank; p6 fits x alone, then all GPUs of x are gone; p5 fits nowhere."""
+    classes = {"p1": (1000, 1, 500), "p3": (2000, 1, 1000), "p4": (4000, 0, 0), "p6": (8000, 2, 1000)}
+    pods = [(name, -1, []) for name in ("p3", "p6", "p1", "p4", "p1", "p1")]
+    instance = cluster([10_000], [2], classes, [0, 0], pods)
+    assert [scored(instance, scores.BEST_FIT, n, 1)[0] for n in (0, 1)] == [90, 90]
+    placement = REGISTRY[FAMILY, "best-fit"].run(instance).solution
+    assert placement.node.tolist() == [0, 1, 0, 0, 0, -1]
+    assert placement.gpus.tolist() == [1, 3, 2, 0, 2, 0]
+    arrived, allocated = over_arrivals(instance, placement)
+    # 112.5 rounds to even; what is read at 88 is 87.5.
+    assert np.rint(arrived).tolist() == [25, 75, 88, 88, 100, 112]
+    assert allocated.tolist() == [25, 75, 87.5, 87.5, 100, 100]
 
 
 def authors_run():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from schedgap.heuristics.provisioning.fit_decreasing import ORDERS, best_fit_decreasing, first_fit_decreasing
+from schedgap.heuristics.provisioning.fit_decreasing import ORDERS, best_fit_decreasing, first_fit_decreasing, tetris
 from schedgap.instances.errors import MethodError
 from schedgap.instances.provisioning.generators import distinct, table7
 from schedgap.instances.provisioning.model import ProvisioningInstance
@@ -82,3 +82,20 @@ def test_reservation_opens_only_reservation_price_types() -> None:
 def test_unknown_words_are_refused(paper_example: ProvisioningInstance, keywords: dict[str, str]) -> None:
     with pytest.raises(MethodError, match=r"is one of .*, not '(size|cheap)'"):
         first_fit_decreasing(paper_example, **keywords)
+
+
+def test_tetris_fills_a_machine_with_what_is_best_aligned_with_its_room() -> None:
+    # The 6 + 3 opens a machine: 4 + 7 are left, in which 1 + 6 scores 0.04 + 0.42 and 4 + 3 only 0.16 + 0.21. First fit
+    # decreasing goes by size alone, 0.26 for 4 + 3 and 0.25 for 1 + 6.
+    instance = one_type([[6, 3], [4, 3], [4, 3], [4, 3], [1, 6]], [10, 10])
+    assert tetris(instance).task2machine.tolist() == [0, 1, 1, 2, 0]
+    assert first_fit_decreasing(instance).task2machine.tolist() == [0, 0, 1, 1, 2]
+
+
+@pytest.mark.parametrize("make", [table7, distinct])
+def test_tetris_verifies_and_pays(make) -> None:
+    instance = make(150, seed=4)
+    cost = verify(instance, tetris(instance))
+    assert cost < int((instance.reservation_price * instance.counts).sum())
+    apart = instance.replace(per_machine=np.ones(instance.num_classes, np.int64))
+    assert verify(apart, tetris(apart)) >= cost * 0.99

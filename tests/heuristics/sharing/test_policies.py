@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 
 from schedgap.heuristics.sharing import policies  # noqa: F401
+from schedgap.instances.errors import MethodError
 from schedgap.instances.fairness.shares import share_of_a_task, value_and_scale
 from schedgap.instances.method import Status, find_method
 from schedgap.instances.sharing import FAMILY, SharingInstance, as_users, ends_ms, micro, verify
 
 NOTION = {"eunomia": "eunomia", "tsf": "tsf", "choosy": "cmmf", "drf": "drf"}
-ALL = (*NOTION, "fifo", "shortest-job-first")
+ALL = (*NOTION, "fifo", "shortest-job-first", "gavel", "yarn-fair", "yarn-capacity", "themis")
 
 
 def run(instance, name, seed=0, **parameters):
@@ -39,7 +40,7 @@ def test_schedules_are_feasible_and_the_same_again(drawn, name):
     random = {key: "random" for key in ("nodes", "ties") if key in find_method(FAMILY, name).parameters}
     for seed in range(8):
         instance = drawn(seed)
-        for parameters in ({}, {**random, "draw": 5}):
+        for parameters in ({}, {**random, "draw": 5} if random else {}):
             first, again = (run(instance, name, s, **parameters) for s in (1, 2))
             verify(instance, first)
             assert first.machine.tobytes() == again.machine.tobytes()
@@ -140,3 +141,67 @@ def test_the_paper_in_seconds():
     # 50 tasks on each of 20 slots at 0.667 s each.
     assert last["tsf"] == last["choosy"] == last["drf"] == [54_000, 54_000, 54_000, 50 * 667]
     assert last["eunomia"] == [52_026, 54_000, 54_000, 54_694]
+
+
+@pytest.fixture
+def two(three):
+    """Two machines of 3 and 3 cores with 10 GiB each; two jobs of 6 tasks of 10 s at 0 s, each of a core and 1 GiB."""
+    return three.replace(
+        resources=("cpu", "ram_gib"),
+        machine_names=("a", "b"),
+        machine_count=[1, 1],
+        capacity=[[3000, 10_000]] * 2,
+        arrival_ms=[0, 0],
+        demand=[[1000, 1000]] * 2,
+        weight=[1000] * 2,
+        performance=[[1000, 1000]] * 2,
+        allowed=np.ones((2, 2), bool),
+        first_task=[0, 6, 12],
+        work_ms=[10_000] * 12,
+    )
+
+
+def on_first(instance, name, **parameters):
+    """How many tasks of each job start at 0 s on machine 0."""
+    schedule = run(instance, name, **parameters)
+    verify(instance, schedule)
+    return np.bincount(instance.task2job()[(schedule.start_ms == 0) & (schedule.machine == 0)], minlength=2).tolist()
+
+
+def test_gavel_counts_only_machines_on_which_a_job_may_run(two):
+    """Job 0 may use a alone: a task is 1/3 of its own, and 1/6 of job 1's. To Eunomia both are 1/6."""
+    instance = two.replace(allowed=[[True, False], [True, True]])
+    assert on_first(instance, "gavel") == [1, 2]
+    assert on_first(instance, "eunomia") == [2, 1]
+
+
+def test_yarn_fair_counts_memory(two):
+    """2 GiB against 1: after one task each job 1 is served again; by dominant shares, 1/6 of the cores each, job 0."""
+    instance = two.replace(demand=[[1000, 2000], [1000, 1000]])
+    assert on_first(instance, "yarn-fair") == [1, 2]
+    assert on_first(instance, "drf") == [2, 1]
+    reason = "YARN counts memory, and none of cpu, disk is; name a resource memory or ram"
+    assert find_method(FAMILY, "yarn-fair").run(two.replace(resources=("cpu", "disk"))).details["reason"] == reason
+
+
+def test_yarn_capacity_serves_the_queue_that_uses_least(three):
+    """Jobs 0 and 2 share a queue: beside job 1's one task, job 0 runs its two one after the other, then job 2."""
+    instance = three.replace(
+        capacity=[[2000]], arrival_ms=[0] * 3, first_task=[0, 2, 3, 4], work_ms=[10_000, 10_000, 10_000, 10_000]
+    )
+    assert run(instance, "yarn-capacity", queues=2).start_ms.tolist() == [0, 10_000, 0, 10_000]
+    assert run(instance, "yarn-capacity", queues=1).start_ms.tolist() == run(instance, "fifo").start_ms.tolist()
+    with pytest.raises(MethodError, match="queues is 0; give at least 1"):
+        run(instance, "yarn-capacity", queues=0)
+
+
+def test_themis_serves_who_waited_longest_for_its_size(three):
+    """At 9 s jobs 1 and 2 would take 8 s and 6 s on half of the machine, and waited 8 s and 7 s, or 4 s if job 2 came at 5 s."""
+    assert run(three, "themis").start_ms.tolist() == [0, 12_000, 14_000, 9_000]
+    assert run(three.replace(arrival_ms=[0, 1000, 5000]), "themis").start_ms.tolist() == [0, 9_000, 11_000, 13_000]
+
+
+def test_themis_serves_who_has_nothing_first_and_then_the_largest_ratio(two):
+    """Each gets a task; then 1 against 50 s of work that is left, at one task a time: (0 + 50) / 20 against (0 + 10) / 6.7."""
+    assert on_first(two, "themis") == [2, 1]
+    assert on_first(two.replace(first_task=[0, 2, 8], work_ms=[10_000] * 8), "themis") == [1, 2]

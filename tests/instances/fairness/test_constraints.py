@@ -5,7 +5,7 @@ import pytest
 
 from schedgap.instances.draws import generator
 from schedgap.instances.errors import InstanceError
-from schedgap.instances.fairness.constraints import draw_constraints, fit_weights, predicates
+from schedgap.instances.fairness.generators import draw_constraints, fit_weights, predicates
 
 
 def test_predicates_of_three_machines():

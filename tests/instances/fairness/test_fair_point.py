@@ -8,7 +8,7 @@ import pytest
 
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.fairness import TASK, UNLIMITED, alice_bob, shares_of
-from schedgap.instances.fairness.fair_point import ExactCut, FairPoint, allocation_at, check_fair_point
+from schedgap.instances.fairness.certificate import ExactCut, FairPoint, allocation_at, check_fair_point
 from schedgap.instances.fairness.verify import check_feasible
 
 HALF = Fraction(1, 2)

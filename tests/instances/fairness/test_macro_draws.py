@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.instances.fairness.constraints import job_sizes
+from schedgap.instances.fairness.generators import job_sizes
 
 
 @pytest.mark.parametrize(("jobs", "tasks"), [(2888, 63_976), (10, 40), (100, 5000), (7, 3000), (5, 5)])

@@ -18,7 +18,7 @@ from schedgap.instances.fairness import (
     shares_of,
     tasks_per_class,
 )
-from schedgap.instances.fairness import fair_point as reference
+from schedgap.instances.fairness import certificate as reference
 from schedgap.instances.fairness.measures import envy, equal_part, jain
 from schedgap.instances.fairness.verify import FAIR, WORST
 

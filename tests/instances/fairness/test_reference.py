@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from schedgap.instances.fairness import alice_bob, random_users
-from schedgap.instances.fairness import fair_point as reference
-from schedgap.instances.fairness.fair_point import keep_fair_shares, known_fair_shares
+from schedgap.instances.fairness import certificate as reference
+from schedgap.instances.fairness.certificate import keep_fair_shares, known_fair_shares
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import pytest
 
 from schedgap.instances.errors import VerifyError
 from schedgap.instances.fairness import FAIR, SPREAD, TASK, FairnessAllocation, alice_bob, allocation_of, verify
-from schedgap.instances.fairness import fair_point as reference
+from schedgap.instances.fairness import certificate as reference
 from schedgap.instances.fairness.verify import WORST, check_feasible, fair_shares, objective
 
 

@@ -76,6 +76,7 @@ def test_the_plain_rule_has_njct_1_and_what_it_kills_is_counted():
     schedule = simulator.schedule()
     figures = measures(instance, schedule)
     assert figures["njct"] == 1
+    assert figures["jobs_gaining"] == figures["jobs_quartered"] == figures["jobs_losing"] == 0
     kills = int(simulator.state.tasks.kills.sum())
     assert kills > 0
     assert figures["kills_per_task"] == pytest.approx(kills / instance.num_tasks)

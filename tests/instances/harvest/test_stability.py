@@ -28,8 +28,8 @@ def test_the_figures_of_the_trio_by_the_hour(trio):
     """VM a has 8 cores from 1 h on, 4 from 2 h, none from 3 h, 8 from 4 h; b has 4 for all four hours."""
     hours = trio.replace(event_ms=np.array([1, 2, 3, 4, 0]) * HOUR_MS)
     figures = vm_figures(hours)
-    # The trace is shorter than the windows in which a VM's stability may vary.
-    assert set(figures) == {*NAMES} - {"vm_varying"}
+    # The trace is shorter than the windows in which a VM's stability may vary, and nothing grows.
+    assert set(figures) == {*NAMES} - {"vm_varying", "vm_least_shrinks", "vm_most_shrinks"}
     # Gaps of 1 h each, by 4 cores, then 4 to none; no gap is within 10 min.
     assert (figures["vm_change_min"], figures["vm_change_p95_h"], figures["vm_change_cores"]) == (60, 1, 4)
     assert (figures["vm_within_minute"], figures["vm_within_10_minutes"], figures["vm_within_hour"]) == (0, 0, 1)
@@ -69,6 +69,14 @@ def test_statistics():
     assert found["mean_change"] == 4
     assert found["mean_cores"] == pytest.approx(39.5 / 7)
     assert (found["hourly_p50"], found["least_day"], found["most_day"]) == (0, 0.5, 0.5)
+
+
+def test_what_follows_a_growth_by_day():
+    """Of one VM, by the hour: 4, 6, 8, 6, 9, 10 cores; a day later 9, 8. The first change is not known to be one."""
+    hours = np.array([0, 1, 2, 3, 4, 5, 29, 30]) * HOUR
+    found = statistics(np.array([0, 8]), hours, np.array([4, 6, 8, 6, 9, 10, 9, 8]), end_ms=31 * HOUR)
+    # After growths at 2, 4 and 5 h: less at 3 h, more at 5 h, and less at 29 h, on the second day.
+    assert (found["least_shrinks"], found["most_shrinks"]) == (0.5, 1)
 
 
 def test_nothing_changes():

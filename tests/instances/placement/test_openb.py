@@ -5,6 +5,7 @@ import pytest
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.placement import openb, openb_like
+from schedgap.instances.placement.openb import Pods, _tuned
 
 NODES = """sn,cpu_milli,memory_mib,gpu,model
 n-1,96000,393216,8,G2
@@ -43,6 +44,38 @@ def test_pods_are_drawn_again_until_they_ask_for_the_target(trace):
     # What policies expect is the list itself: classes in order of CPU, the two equal pods as one.
     assert instance.expected.tolist() == [1, 2, 1, 1]
     assert openb(trace, arrived=100, seed=3).digest == instance.digest != openb(trace, arrived=100, seed=4).digest
+
+
+@pytest.mark.parametrize(
+    ("first", "drawn", "total"),
+    [
+        # p1 makes 5,000 of 5,200; p4 asks for no GPU; p6 of two whole ones would make 6,000 by one of them, and ends it.
+        (4500, [0, 3, 5], 5000),
+        # From 4,000 on p6 passes, as one GPU makes 5,000, and both 6,000; then any pod with a GPU ends it.
+        (4000, [5, 0], 6000),
+    ],
+)
+def test_what_is_drawn_again(first, drawn, total):
+    """In order of name p1, p2, p3, p4, p5, p6; of 4,500 thousandths together, or 4,000 without p5."""
+    rows = [(1000, 1, 1, 500), (2000, 1, 1, 1000), (4000, 1, 0, 0), (8000, 1, 2, 1000)]
+    pod2class = np.array([0, 0, 1, 2, 0, 3])
+    if first == 4000:
+        rows.append((1000, 1, 0, 0))
+        pod2class[4] = 4
+    numbers = np.array(rows)
+    pods = Pods(numbers, ("",) * len(rows), pod2class, tuple(f"p{n}" for n in range(1, 7)))
+    milli = (numbers[:, 2] * numbers[:, 3])[pod2class]
+    assert milli.sum() == first
+
+    class Draws:
+        left = iter(drawn)
+
+        def random(self, number=None):
+            return np.arange(number) / number if number is not None else (next(self.left) + 0.5) / 6
+
+    order = _tuned(Draws(), pods, milli, 5200)
+    assert order.tolist() == [0, 1, 2, 3, 4, 5, *drawn[:-1]]
+    assert milli[order].sum() == total
 
 
 def test_pods_are_left_out_until_they_ask_for_no_more_than_the_target(trace):

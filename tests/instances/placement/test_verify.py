@@ -54,6 +54,34 @@ def test_a_gang_is_all_or_nothing(two_nodes):
         verify(instance, Placement([0, -1, 1, 1], [1, 0, 3, 0]))
 
 
+def test_of_alike_pods_those_of_the_highest_priority_are_placed(two_nodes):
+    """Nobody else is compared: of pods 0 and 1, both halves, the second may not go first; pods 2 and 3 are of other kinds."""
+    instance = two_nodes(priority=[7, 5, 5, -1])
+    assert verify(instance, Placement([0, -1, -1, 0], [1, 0, 0, 0])) == 2500
+    with pytest.raises(VerifyError, match="pod-0 of priority 7 is refused, and an alike one of 5 is placed"):
+        verify(instance, Placement([-1, 0, -1, 0], [0, 1, 0, 0]))
+    assert verify(two_nodes(), Placement([-1, 0, -1, 0], [0, 1, 0, 0])) == 2500
+    with pytest.raises(InstanceError, match="pod-1 arrives after one of lower priority"):
+        two_nodes(priority=[1, 2, 0, 0])
+    # Of a gang the first pod counts, and what runs has its place.
+    assert two_nodes(priority=[3, 5, 9, 2], gang=[0, 0, 0, -1]).priority.tolist() == [3, 5, 9, 2]
+    runs = two_nodes(priority=[0, 4, 3, 2], running_node=[0, -1, -1, -1], running_gpus=[1, 0, 0, 0])
+    assert runs.digest != runs.replace(priority=None).digest == runs.replace(priority=[0] * 4).digest
+    assert runs.chosen(np.array([True, True, False, True]), "some").priority.tolist() == [0, 4, 2]
+
+
+def test_no_pod_is_refused_that_finds_room_as_it_arrives(two_nodes):
+    """The halves on either node leave no two GPUs for the third pod; on one they do. The fourth fits the rest of node 0."""
+    instance = two_nodes(accepts=True)
+    assert verify(instance, Placement([0, 1, -1, 0], [1, 1, 0, 0])) == 2000
+    with pytest.raises(VerifyError, match="pod-2 is refused, and node node-1 had room for it"):
+        verify(instance, Placement([0, 0, -1, 1], [1, 1, 0, 0]))
+    with pytest.raises(VerifyError, match="pod-3 is refused, and node node-0 had room"):
+        verify(instance, Placement([0, 1, -1, -1], [1, 1, 0, 0]))
+    with pytest.raises(InstanceError, match="leave out gangs"):
+        two_nodes(accepts=True, gang=[0, 0, -1, -1])
+
+
 def test_what_runs_stays_or_moves(two_nodes):
     """Halves run on GPUs 0 and 1 of node 0: one must move to the other GPU or node for the pod of two to fit there."""
     runs = {"running_node": [0, 1, -1, -1], "running_gpus": [1, 1, 0, 0]}

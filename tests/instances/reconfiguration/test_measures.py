@@ -22,6 +22,15 @@ def test_figures_of_a_schedule_with_a_move(two_jobs, schedule_of):
     assert figures["median_uptime_h"] == pytest.approx(118 / 3600)
 
 
+def test_planned_tasks_are_of_days_30_to_60(two_jobs, schedule_of):
+    day = 86_400
+    long = two_jobs(work_s=[70 * day] * 2, period_s=day)
+    # Alone each until day 45, then both on machine 0.
+    schedule = schedule_of([(0, 0, 200 * day), (0, day, 45 * day)], [(0, 0, 0), (day, 1, 1), (45 * day, 1, 0)])
+    assert measures(long, schedule)["planned_tasks"] == pytest.approx(1.5)
+    assert "planned_tasks" not in measures(two_jobs(), schedule_of([(0, 0, 180)], [(0, 0, 0), (60, 1, 0)]))
+
+
 def test_picture_of_a_schedule(two_jobs, schedule_of):
     schedule = schedule_of([(0, 0, 180), (0, 60, 180)], [(0, 0, 0), (60, 1, 1)])
     drawn = picture(two_jobs(), schedule)

@@ -6,7 +6,7 @@ import pytest
 from schedgap.formulations.fairness.fair_point import find_fair_point
 from schedgap.instances.errors import BackendError
 from schedgap.instances.fairness import FairnessAllocation
-from schedgap.instances.fairness import fair_point as reference
+from schedgap.instances.fairness import certificate as reference
 from schedgap.instances.fairness.measures import jain
 from schedgap.instances.sharing import SharingSchedule, Timeline, measures, micro, verify
 from schedgap.instances.sharing.measures import busy_ms, moments_between, use_of_classes

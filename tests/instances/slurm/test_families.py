@@ -6,7 +6,7 @@ from schedgap.instances import reconfiguration, waiting
 from schedgap.instances.errors import InstanceError
 
 
-def test_waiting(sacct):
+def test_waiting(sacct, tmp_path):
     """The two-node job is left out; 1011 waits from 09:00, when its dependency ended, and so comes last."""
     instance = waiting.slurm(sacct(), machine_cores=8)
     assert (instance.submit_us / 1e6).tolist() == [0, 300, 300, 600, 750, 900, 1320, 1320, 2585, 3600]
@@ -21,10 +21,19 @@ def test_waiting(sacct):
         "sacct: 2 of the 10 jobs taken, with 41.8% of the core-hours, are larger than a fixed machine of 8 cores and can "
         "only rent; machine_cores=16 holds all but 1% of the core-hours.",
     )
+    # 64 of 108.67 core-hours; whoever reads the instance from its file is told as well.
+    assert instance.left_out == (("jobs on several machines", pytest.approx(64 / (326 / 3), abs=2e-3)),)
+    waiting.write_instance(instance, tmp_path / "kept.json")
+    kept = waiting.read_instance(tmp_path / "kept.json")
+    assert (kept.left_out, kept.digest) == (instance.left_out, instance.digest)
+    assert instance.replace(left_out=()).digest == instance.digest
     submitted = waiting.slurm(sacct(), eligible=False)
     assert (submitted.submit_us / 1e6).tolist() == [0, 300, 300, 600, 750, 900, 1200, 1320, 1320, 2465]
     assert waiting.slurm(sacct(), skip=1, jobs=2).name == "sacct-1+2"
-    with pytest.raises(InstanceError, match="no job is left of 0"):
+    with pytest.raises(
+        InstanceError,
+        match=r"all 1 jobs that ran were on several nodes, .*; --family reconfiguration machines=PATH takes",
+    ):
         waiting.slurm(sacct([sacct.rows[14]]))
     with pytest.raises(InstanceError, match=r"sacct job 1001: the job needs .* MiB, more than 2305843009213693952"):
         waiting.slurm(sacct([sacct.rows[0].replace("16G", "999999999999999P")]))
@@ -52,7 +61,7 @@ def test_reconfiguration(sacct, machines):
     )
 
 
-def test_reconfiguration_of_a_part(sacct, machines):
+def test_reconfiguration_of_a_part(sacct, machines, tmp_path):
     """Types without GPUs and of two families; a count is a stock; uneven nodes are left out."""
     path = machines("name,price,cpu,ram_gib,family,count\na,0.25,8.5,64,x,3\nb,1,32,128,y,\n")
     uneven = sacct.rows[14].replace("|64|2|", "|63|2|")
@@ -63,9 +72,15 @@ def test_reconfiguration_of_a_part(sacct, machines):
     assert (instance.num_jobs, instance.catalogue.families) == (3, ("x", "y"))
     assert instance.catalogue.throughput.tolist() == [[900]]
     assert instance.notes[-2:] == (
-        "sacct: left out, cores or GPUs do not divide evenly among their nodes, 63.0 of 103.7 core-hours: 1 (1009).",
+        "sacct: left out, with cores or GPUs that do not divide evenly among their nodes, 63.0 of 103.7 core-hours: 1 (1009).",
         "sacct: left out, larger than every machine type, 16.0 of 103.7 core-hours: 1 (1008).",
     )
+    assert instance.left_out == (
+        ("jobs with cores or GPUs that do not divide evenly among their nodes", pytest.approx(63 / 103.67, abs=1e-3)),
+        ("jobs larger than every machine type", pytest.approx(16 / 103.67, abs=1e-3)),
+    )
+    reconfiguration.write_instance(instance, tmp_path / "kept.json")
+    assert reconfiguration.read_instance(tmp_path / "kept.json").left_out == instance.left_out
     assert instance.catalogue.stock.tolist() == [3, -1]
 
 

@@ -202,6 +202,26 @@ def test_malformed_lines(sacct, old, new, message):
         read_log(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"jobs": []}', "JSON, no log of sacct --parsable2; run sacct --parsable2 without --json"),
+        ("JobID;State\n12;COMPLETED\n", "fields with ';' between them, .*; run sacct --parsable2 without --delimiter"),
+        (
+            "JobID    State\n----- -----\n12 COMPLETED\n",
+            "columns with spaces between them, .*; run sacct with --parsable2",
+        ),
+        ("\n12_3|COMPLETED\n", "a job, where the header should be, .*; run sacct without --noheader"),
+        ("12.batch;COMPLETED\n", "a job, and ';' between fields, .*; run sacct without --noheader and --delimiter"),
+    ],
+)
+def test_other_forms_of_what_sacct_prints(tmp_path, text, message):
+    path = tmp_path / "sacct.txt"
+    path.write_text(text)
+    with pytest.raises(InstanceError, match=message):
+        read_log(path)
+
+
 def test_logs_without_runs_and_of_two_clocks(sacct, tmp_path):
     with pytest.raises(InstanceError, match=r"no job that ran is in it; .* sacct: left out, pending: 4 \(1002_"):
         read_log(sacct([sacct.rows[8]]))

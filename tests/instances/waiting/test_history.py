@@ -4,7 +4,7 @@ import pytest
 
 from schedgap.instances.errors import InstanceError
 from schedgap.instances.waiting import HOUR_US, mms, read_instance, shrink, write_instance
-from schedgap.instances.waiting.objective import with_history
+from schedgap.instances.waiting.verify import with_history
 
 
 def hours(values):

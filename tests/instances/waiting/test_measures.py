@@ -4,7 +4,7 @@ import pytest
 from schedgap.instances.picture import MARK, MAX_MARKS, OTHER, PARTS, RUNS, TICKS, WAITS
 from schedgap.instances.units import HOUR_US
 from schedgap.instances.waiting import RENTED, WaitingSchedule, mms, shrink, verify
-from schedgap.instances.waiting.measures import measures, picture
+from schedgap.instances.waiting.measures import assumptions, measures, picture
 
 
 def test_figures_by_hand(make):
@@ -22,6 +22,13 @@ def test_figures_by_hand(make):
     assert found["on_demand_work_share"] == 2 / 12
     assert found["utilisation"] == 10 / 20
     assert found["opportunity_cost"] == 6 / 17 * 3600
+
+
+def test_what_is_assumed_is_the_users_to_say():
+    patient, hasty = mms(5, seed=1, wait_price=0, max_wait_h=-1), mms(5, seed=1, wait_price=0.5, max_wait_h=2)
+    assert assumptions(patient)[0] == "waiting is free (wait_price, max_wait_h)"
+    assert assumptions(hasty)[0] == "an hour of waiting costs $0.5 (wait_price, max_wait_h), no job waits over 2 h"
+    assert "to own (machine_cores, discount)" in assumptions(patient)[1]
 
 
 def test_objective_is_cost_and_what_waiting_is_worth():

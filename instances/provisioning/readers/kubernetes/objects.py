@@ -416,7 +416,9 @@ def decode(raw: Buffer | Raw, kind: Any) -> Any:
 def _files(paths: Sequence[Path | str]) -> list[Path]:
     files: list[Path] = []
     for path in map(Path, paths):
-        inside = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        # What `kubectl cluster-info dump` writes has a folder for each namespace, beside nodes.json.
+        parts = ("*.json", "*/*.json") if (path / "nodes.json").exists() else ("*.json",)
+        inside = [file for part in parts for file in sorted(path.glob(part))] if path.is_dir() else [path]
         if not inside:
             raise InstanceError(f"{path}: no *.json in this folder; give what `kubectl get ... -o json` prints.")
         files += inside

@@ -203,6 +203,7 @@ class Market:
         self.wanted = frozenset(each.key for one in self.asked for each in one.expressions())
         running = [self._running(node, placeless) for node in self.nodes]
         self.spare = {kind: self._spare(kind) for kind in (ON_DEMAND, SPOT)}
+        self._need_spot()
         machines = [offer.machine for offer in running]
         sizes = Sizes(self.state, self.catalogue, self.nodes, machines, self.excluding)
         rented = list(self._rented(groups, sizes))
@@ -311,7 +312,7 @@ class Market:
         """Yield at which prices a type is rented, and whether its machines are known to be spot or not.
 
         At on-demand prices every machine is one, save in NodePools that admit spot alone, and of types that have no other
-        price than spot. Of a type without a spot price such a NodePool's machines cost as on demand.
+        price than spot. Of a type without a spot price spot machines cost as on demand.
         """
         is_spot_only = template.admits(SPOT) and not template.admits(ON_DEMAND)
         wanted = (SPOT,) if is_spot_only else (ON_DEMAND, SPOT) if self.spot else (ON_DEMAND,)
@@ -319,7 +320,22 @@ class Market:
         if has.isdisjoint(wanted):
             wanted = (ON_DEMAND, SPOT)
         for capacity_type in (each for each in wanted if each in has):
-            yield capacity_type, (not is_spot_only and self.spot) or capacity_type == SPOT
+            yield capacity_type, (not is_spot_only and self.spot and SPOT in has) or capacity_type == SPOT
+
+    def _need_spot(self) -> None:
+        """Rent spare capacity wherever it is admitted, if some pod may run on nothing else: then that is what it costs."""
+        others = self.looked.difference(*self.spare.values())
+        machines = [Machine(self.spare[kind], unknown=others) for kind in (ON_DEMAND, SPOT)]
+        bound = [
+            group.name
+            for group, constraint in zip(self.state.groups.values(), self.asked, strict=True)
+            if [may_run(constraint, machine) is not False for machine in machines] == [False, True]
+        ]
+        if bound and not self.spot and any(kind.offers(SPOT) for kind in self.catalogue.types):
+            self.spot = True
+            self.state.report.sentences.append(
+                f"New machines may be spot, at spot prices, as some pods admit nothing else: {listed([*dict.fromkeys(bound)])}."
+            )
 
     def _tell_spot(self, groups: Sequence[Template]) -> None:
         """Say where spot prices count, and where they could."""

@@ -55,16 +55,17 @@ def jobs(*states):
     return ask("squeue", "--noheader", "--format=%i", *chosen).split()
 
 
-def processes_of(job):
-    """The processes of a job on this machine, which are both nodes."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("SLURM_JOB_ID") == job and "isolation.spawner" in " ".join(process.cmdline()):
-                found.append(process)
-        except psutil.Error:
-            continue
-    return found
+@pytest.fixture(scope="session")
+def wait_until():
+    """As elsewhere; who asks Slurm more often takes the processors from its jobs."""
+
+    def wait(condition, seconds=120):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+
+    return wait
 
 
 class Slurm:
@@ -95,16 +96,12 @@ class Slurm:
         self.restore("one")
         self.restore("two")
 
-    def begun(self, job):
-        """Whether the run of a job has begun: spawner, server, run."""
-        return len(processes_of(job)) >= 3
-
     def start_again(self, *again):
         """Have jobs that are in the queue again start at once; Slurm itself waits for two minutes."""
         deadline = time.monotonic() + 60
         while not set(again) <= set(jobs("PENDING")):
             assert time.monotonic() < deadline
-            time.sleep(0.1)
+            time.sleep(0.2)
         # The credential of a start in the second in which the last one was revoked counts as revoked too.
         time.sleep(2)
         for job in again:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from schedgap.formulations.harvest.clairvoyant.clairvoyant import clairvoyant_search
+from schedgap.formulations.harvest.clairvoyant import clairvoyant_search
 from schedgap.formulations.harvest.time_indexed import bracket
 from schedgap.formulations.harvest.time_indexed.time_indexed import build, time_indexed
 from schedgap.instances.errors import BackendError, MethodError

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.formulations.provisioning.pooled.packing import reduced, without_dominated
+from schedgap.formulations.provisioning.pooled.packing import reduced, without_dominated, without_places
 from schedgap.instances.provisioning import NOT_ALLOWED, Provisioning, ProvisioningInstance, Running, verify
 
 
@@ -82,3 +82,31 @@ def test_the_best_solution_costs_the_same(varied_instance, seed):
     small = reduced(instance)
     found = patterns(small.instance)
     assert verify(instance, small.restore(found.solution)) == found.bound == patterns(instance).bound
+
+
+def test_zones_that_offer_the_same_are_one():
+    """Two zones with machines of 4 for 3 and of 8 for 5, a third with others; a task of one zone may be in both then."""
+    demand = np.array([[[2], [4], [-1]], [[3], [-1], [-1]], [[1], [1], [1]]])
+    given = ("a4", "a8", "b8", "b4", "c4"), [0, 0, 1, 1, 2], [[4], [8], [8], [4], [4]], [3, 5, 5, 3, 4]
+    stock = np.array([2, -1, 1, 3, -1])
+    instance = ProvisioningInstance("zones", ("cpu",), ("a", "b", "c"), *given, demand, [5, 1, 1], stock=stock)
+    joined, members = without_places(instance)
+    assert [each.tolist() for each in members] == [[0, 3], [1, 2], [4]]
+    assert (joined.type_names, joined.stock.tolist()) == (("a4", "a8", "c4"), [5, -1, -1])
+    assert joined.demand.tolist() == [[[2], [4], [-1]], [[1], [1], [1]]]
+    assert without_places(joined)[0] is joined
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_without_places_nothing_is_dearer(varied_instance, seed):
+    instance = varied_instance(seed)
+    twice = instance.replace(
+        families=tuple(f"{n}{z}" for z in "ab" for n in instance.families),
+        type_names=tuple(f"{n}{z}" for z in "ab" for n in instance.type_names),
+        type2family=np.concatenate((instance.type2family, instance.type2family + len(instance.families))),
+        capacity=np.vstack((instance.capacity, instance.capacity)),
+        price=np.tile(instance.price, 2),
+        demand=np.concatenate((instance.demand, np.full_like(instance.demand, -1))),
+        fee=None,
+    )
+    assert patterns(without_places(twice)[0]).bound == patterns(instance).bound

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.formulations.provisioning.pooled.pooled import Renting, bound_pooled, pooled, supported
+from schedgap.formulations.provisioning.pooled.pooled import Renting, bound_pooled, pooled, settled, supported
+from schedgap.formulations.provisioning.pooled.program import Pooled
 from schedgap.instances.method import Status
 from schedgap.instances.provisioning import ProvisioningInstance, Running, verify
 
@@ -29,7 +30,7 @@ def test_solutions_verify_and_claims_hold(varied_instance, monkeypatch, seed, fe
     assert found.bound <= best <= cost
     assert (found.status is Status.OPTIMAL) == (found.bound == cost)
     assert found.trajectory[-1].objective == cost
-    assert bound_pooled(instance, time_limit_s=1.0).bound <= found.bound
+    assert bound_pooled(instance, time_limit_s=1.0).bound <= best
 
 
 def crowded(**more):
@@ -125,3 +126,44 @@ def test_no_more_machines_are_exchanged_for_than_there_are():
         "few", ("cpu",), ("f",), ("t", "u"), [0, 0], [[6], [12]], [7, 9], [[[3]]], [6], stock=np.array([-1, 1])
     )
     assert exchanged(instance, [0, 0, 0], [[2]] * 3) == (16, 16)
+
+
+def test_whole_fleets_are_chosen_where_exchanges_end():
+    """Ten of 3 and ten of 2: five machines of 10 for 11 each hold two and two, 55, where they begin at 80."""
+    demand = [[[3], [2]]]
+    instance = ProvisioningInstance(
+        "fleet", ("cpu",), ("f",), ("t", "u"), [0, 0], [[7], [10]], [8, 11], demand, [10, 10]
+    )
+    search = Renting(instance, time.perf_counter(), 60.0, 1)
+    search.improve(np.zeros(10, np.int64), np.array([[1, 1]] * 10))
+    search.choose_fleets(Pooled(instance, by_type=True), search.start + 60.0)
+    assert verify(instance, search.best) == search.objective == 55
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_fleets_of_small_instances_are_the_best_or_above(varied_instance, seed):
+    instance = varied_instance(seed)
+    types, content = patterns(instance).solution.machines(instance.num_classes)
+    search = Renting(instance, time.perf_counter(), 5.0, 1)
+    search.improve(types, content)
+    best = search.objective
+    search.choose_fleets(Pooled(instance, by_type=True), search.start + 2.0)
+    assert verify(instance, search.best) == best >= search.bound
+
+
+def test_by_type_no_task_counts_on_a_machine_that_it_does_not_fit():
+    """Three tasks of 3 on machines of 4 for 10: by family machines of 2 for 1 hold parts of them."""
+    instance = ProvisioningInstance("parts", ("cpu",), ("f",), ("s", "b"), [0, 0], [[2], [4]], [1, 10], [[[3]]], [3])
+    assert Pooled(instance, by_type=False).solve(0.0, 60.0, 1).bound < 30
+    assert bound_pooled(instance, time_limit_s=60.0).bound == 30
+
+
+def test_pending_tasks_find_room_where_others_move():
+    """Two of 2 on two machines of 4, and one of 4 that waits: no machine can be had, the two share one."""
+    running = Running.from_contents(("a", "b"), [0, 0], [[1, 0], [1, 0]])
+    given = ("c",), ("f",), ("t",), [0], [[4]], [7], [[[2], [4]]], [2, 1]
+    instance = ProvisioningInstance("full", *given, running=running, stock=np.array([2]))
+    found = settled(instance)
+    assert verify(instance, found.solution) == 14
+    more = ProvisioningInstance("more", *given[:-1], [2, 2], running=running, stock=np.array([2]))
+    assert settled(more).claimed_status is Status.NO_SOLUTION

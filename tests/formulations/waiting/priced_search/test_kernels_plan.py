@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schedgap.formulations.waiting.fluid_bound.bound import priced
+from schedgap.formulations.waiting.fluid_bound import priced
 from schedgap.formulations.waiting.models import scale
 from schedgap.formulations.waiting.priced_search import search as drafts
 from schedgap.formulations.waiting.priced_search.kernels_plan import Plan, empty, take

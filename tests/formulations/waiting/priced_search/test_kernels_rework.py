@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schedgap.formulations.waiting.fluid_bound.bound import priced
+from schedgap.formulations.waiting.fluid_bound import priced
 from schedgap.formulations.waiting.models import scale
 from schedgap.formulations.waiting.priced_search.search import best_draft, improved, schedule_of
 from schedgap.instances.waiting import bursty, costs

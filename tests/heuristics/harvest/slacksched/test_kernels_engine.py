@@ -134,6 +134,18 @@ def test_shrink_probabilities_count_each_pair_once_more():
     assert of.shrink_probability == ((2 + 1) / (3 + 2), (0 + 1) / (2 + 2))
 
 
+def test_plain_has_no_tail_and_no_added_pairs():
+    gaps, before, after = (
+        [10 * SECOND * k for k in range(1, 21)],
+        [GREW] * 3 + [SHRANK] * 17,
+        [SHRANK] * 2 + [GREW] * 18,
+    )
+    of = of_gaps(gaps, before=before, after=after, survival="plain")
+    assert of.shrink_probability == pytest.approx((2 / 3, 0), abs=1e-8)
+    # Half of one gap is left after the last, and next to nothing beyond.
+    assert of.survival([100_000, 190_000, 200_000, 400_000]) == pytest.approx([0.5, 0.05, 0.025, 0], abs=1e-4)
+
+
 def test_nothing_seen_is_no_change_ever():
     of = of_gaps([])
     assert of.shrink_probability == (0.5, 0.5)

@@ -1,10 +1,14 @@
 """The variants of SlackSched against their rules in plain Python, on small pools."""
 
+import numpy as np
 import pytest
 
+from schedgap.heuristics.harvest.slacksched import kernels_engine
 from schedgap.heuristics.harvest.slacksched.kernels_rules import pass_heartbeat, pass_literal, pass_no_delay
 from schedgap.heuristics.harvest.slacksched.state import PredictionOptions, new_matcher
 from schedgap.instances.harvest.simulator.simulator import Simulator
+from schedgap.instances.harvest.simulator.state import GREW
+from schedgap.instances.jit import lean_kernel
 from schedgap.instances.units import NEVER
 
 PREDICTION = PredictionOptions(reconsider_s=600.0)
@@ -77,7 +81,7 @@ def test_without_delay(drawn_pool, plain_pool, assert_plays_as):
         matcher = new_matcher(instance, PREDICTION, free_every_ms=FREE_EVERY_MS)
         pool = plain_pool(instance, PREDICTION, FREE_EVERY_MS)
         waited += assert_plays_as(
-            lambda s, m=matcher: pass_no_delay(s, m), Simulator(instance), lambda p=pool: no_delay(p), pool
+            lambda s, m=matcher: pass_no_delay(s, m, False), Simulator(instance), lambda p=pool: no_delay(p), pool
         )
     assert waited > 100
 
@@ -93,3 +97,41 @@ def test_heartbeats(threshold, drawn_pool, plain_pool, assert_plays_as):
             lambda s, m=matcher: pass_heartbeat(s, m), Simulator(instance), lambda p=pool: heartbeat(p, threshold), pool
         )
     assert waited > 100
+
+
+@lean_kernel
+def completes_by(g, x, e, d):
+    return kernels_engine.completes_by(g, x, e, d)
+
+
+@lean_kernel
+def wasted_from(g, e, d):
+    return kernels_engine.wasted_from(g, e, d)
+
+
+def least_waste(pool):
+    """Each task that fits anywhere starts on the VM, of those, where the integral of t f(t) over its run is least."""
+    if pool.waiting():
+        pool.learn()
+    for task in pool.waiting():
+        if fitting := pool.fitting(task):
+            length = float(pool.task_ms(task))
+            pool.place(task, min(fitting, key=lambda vm, d=length: wasted_from(pool.engine, float(pool.age(vm)), d)))
+
+
+def test_scispot(drawn_pool, plain_pool, assert_plays_as):
+    waited = 0
+    for seed in range(3):
+        instance = drawn_pool(seed)
+        matcher = new_matcher(instance, PREDICTION, free_every_ms=FREE_EVERY_MS)
+        pool = plain_pool(instance, PREDICTION, FREE_EVERY_MS)
+        waited += assert_plays_as(
+            lambda s, m=matcher: pass_no_delay(s, m, True), Simulator(instance), lambda p=pool: least_waste(p), pool
+        )
+        share = pool.engine.fitted[0].p_if_grew
+        ages = np.linspace(600_000, 2_400_000, 200_001)
+        survival = [1 - (1 - completes_by(pool.engine, GREW, 0.0, age)) / share for age in ages.tolist()]
+        middles = (ages[1:] + ages[:-1]) / 2
+        expected = float((middles * -np.diff(survival)).sum())
+        assert wasted_from(pool.engine, 600_000.0, 1_800_000.0) == pytest.approx(expected, rel=1e-4, abs=1.0)
+    assert waited > 50

@@ -52,6 +52,32 @@ def test_section_4_4_counts_the_whole_job(paper_example: ProvisioningInstance) -
     assert full_reconfiguration_tnrp(instance).task2machine.tolist() == [0, 1]
 
 
+def test_section_4_4_to_the_text_knows_no_cut_at_0(paper_example: ProvisioningInstance) -> None:
+    """Two jobs of two tasks, worth 6 and 4 a task: beside each other they are worth less than nothing by the text."""
+    instance = paper_example.replace(
+        resources=("cpu",),
+        families=("f",),
+        type_names=("k0", "k1"),
+        type2family=[0, 0],
+        capacity=[[2000], [5000]],
+        price=[6_000_000, 4_000_000],
+        demand=[[[2000], [3000]]],
+        counts=[2, 2],
+        class_names=("t0", "t1"),
+        class2workload=[0, 1],
+        class2job=None,
+        tasks_per_job=[2, 2],
+        task2class=None,
+        task_names=None,
+        workloads=("w1", "w2"),
+        throughput=[[300, 300], [1000, 600]],
+    )
+    # A task of t0 loses 8 x 0.7 beside one of t1, more than its 4. By the text each has a machine, 4 x $4. Cut at 0, two
+    # share one: 2 x $4 and what is lost, 2 x (8 x 0.7).
+    costs = [verify(instance, full_reconfiguration_tnrp(instance, cut=cut)) for cut in (True, False)]
+    assert costs == [19_200_000, 16_000_000]
+
+
 @pytest.mark.parametrize("tie_break", ["alignment", "paper"])
 def test_without_interference_it_is_full_reconfiguration(tie_break: str) -> None:
     instance = table7(300, seed=2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schedgap.instances.harvest.model import NO_CHECKPOINTS
-from schedgap.instances.harvest.simulator import events, leases, waiting
+from schedgap.instances.harvest.simulator import events, leases
 from schedgap.instances.harvest.simulator import state as ks
 from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.harvest.verify import verify
@@ -186,10 +186,10 @@ def assert_same(slow, simulator):
 
 def waiting_tasks(simulator):
     """All waiting tasks, one after the other."""
-    tasks, task = [], waiting.next_waiting(simulator.state, 0)
+    tasks, task = [], leases.next_waiting(simulator.state, 0)
     while task != ks.NOBODY:
         tasks.append(task)
-        task = waiting.next_waiting(simulator.state, task + 1)
+        task = leases.next_waiting(simulator.state, task + 1)
     return tasks
 
 

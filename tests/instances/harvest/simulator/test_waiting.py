@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from schedgap.instances.arrays import records
+from schedgap.instances.harvest.simulator.leases import add_waiting, next_waiting, num_words, remove_waiting
 from schedgap.instances.harvest.simulator.simulator import Simulator
 from schedgap.instances.harvest.simulator.state import NOBODY, Task
-from schedgap.instances.harvest.simulator.waiting import add_waiting, next_waiting, num_words, remove_waiting
 from schedgap.instances.jit import lean_kernel
 
 # Of one level, of two, of three, and of four, at the ends of words and beside them.

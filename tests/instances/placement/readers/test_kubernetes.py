@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from schedgap.instances.errors import InstanceError
-from schedgap.instances.placement import kai_snapshot
+from schedgap.instances.errors import InstanceError, VerifyError
+from schedgap.instances.placement import Placement, kai_snapshot, verify
 from tests.instances.placement.kubectl import node, pod
 
 
@@ -45,6 +45,20 @@ def test_pending_pods_arrive_by_priority_and_age(read):
         waits("urgent", 9, "2026-03"),
     )
     assert found.pod_names == ("a/runs", "a/urgent", "a/early", "a/late")
+    assert found.priority.tolist() == [0, 9, 0, 0]
+
+
+def test_mig_devices_are_what_a_node_offers(read):
+    """Two of one profile and one of another: one of each is left, and a second of the first profile finds none."""
+    small, large = "nvidia.com/mig-1g.10gb", "nvidia.com/mig-3g.40gb"
+    waits = (pod("w1", **{small: "1"}), pod("w2", **{small: "1"}), pod("w3", **{large: "1"}))
+    found = read(node("a", **{small: "2", large: "1"}), node("b"), pod("runs", "a", **{small: "1"}), *waits)
+    assert {small, large} <= set(found.resources)
+    assert found.gpu_capacity == 0
+    placed = Placement([0, 0, -1, 0], [0] * 4)
+    assert verify(found, placed) == 1000
+    with pytest.raises(VerifyError, match=r"is over its nvidia\.com/mig-1g\.10gb: 3 .* used, it has 2"):
+        verify(found, Placement([0, 0, 0, 0], [0] * 4))
 
 
 @pytest.mark.parametrize(

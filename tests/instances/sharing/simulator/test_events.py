@@ -6,7 +6,7 @@ import pytest
 
 from schedgap.instances.sharing import verify
 from schedgap.instances.sharing.simulator import events
-from schedgap.instances.sharing.simulator.kernels_waiting import lowest
+from schedgap.instances.sharing.simulator.events import lowest
 from schedgap.instances.sharing.simulator.simulator import NODES, OFFERS, TIES, Simulator
 from schedgap.instances.sharing.simulator.state import NOBODY
 from schedgap.instances.units import NEVER

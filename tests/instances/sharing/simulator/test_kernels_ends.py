@@ -4,7 +4,7 @@ import numba
 import numpy as np
 
 from schedgap.instances.arrays import records
-from schedgap.instances.sharing.simulator.kernels_waiting import pop, push
+from schedgap.instances.sharing.simulator.events import pop, push
 from schedgap.instances.sharing.simulator.state import End
 
 

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 
 from schedgap.instances.sharing import random_jobs
-from schedgap.instances.sharing.simulator.kernels_waiting import lowest, reorder, wait, wait_no_more
+from schedgap.instances.sharing.simulator.events import lowest, reorder, wait, wait_no_more
 from schedgap.instances.sharing.simulator.state import NOBODY, Rules, initial_state
 
 

@@ -168,6 +168,14 @@ def test_several_files_a_folder_and_single_objects(tmp_path, sample, read):
     for number, each in enumerate(sample[-2:]):
         (folder / f"3-{number}.json").write_text(json.dumps(each))
     assert kubernetes(folder, catalogue=prices).replace(name="x").digest == whole.replace(name="x").digest
+    dump = tmp_path / "dump"
+    for name, kind in (("nodes", "Node"), ("default/pods", "Pod")):
+        (dump / name).parent.mkdir(parents=True, exist_ok=True)
+        items = [each for each in sample if each["kind"] == kind]
+        (dump / f"{name}.json").write_text(json.dumps({"kind": f"{kind}List", "items": items}))
+    (dump / "more.json").write_text(json.dumps({"kind": "List", "items": sample[-2:]}))
+    (dump / "default" / "events.json").write_text(json.dumps({"kind": "EventList", "items": [{"reason": "Pulled"}]}))
+    assert kubernetes(dump, catalogue=prices).replace(name="x").digest == whole.replace(name="x").digest
     apart = kubernetes(*sorted(folder.iterdir()), catalogue=prices)
     assert apart.replace(name="x").digest == whole.replace(name="x").digest
 

@@ -63,7 +63,7 @@ def test_labels_that_nothing_has_new_groups_may_have(allowed, one, k8s):
 
 
 def test_spot_and_on_demand(allowed, one, k8s):
-    """At on-demand prices a pod that wants spot is on any; where spot is admitted, types are told apart."""
+    """A pod that admits spot alone is on spot, and on what has no spot price."""
     pods = [
         one("spot", nodeSelector={CAPACITY_TYPE: "spot"}),
         one("firm", cpu="2", nodeSelector={CAPACITY_TYPE: "on-demand"}),
@@ -71,10 +71,13 @@ def test_spot_and_on_demand(allowed, one, k8s):
     nodes = [k8s.node("a", "m", "4", "16Gi", "9")]
     types, cluster = allowed([*nodes, *pods])
     # m is dearer than r, and no larger; the node has no such label.
-    assert types == {"spot": ["l", "r"], "firm": ["l", "r"]}
+    assert types == {"spot": ["m (spot)", "l (spot)", "r"], "firm": ["l", "r"]}
+    said = "New machines may be spot, at spot prices, as some pods admit nothing else: shop/spot."
+    assert said in cluster.notes
     assert "Relaxed: bound to spot or on-demand machines: 2 pods: shop/firm, shop/spot." in cluster.notes
-    types, cluster = allowed([*nodes, *pods], capacity_types="admitted")
-    assert types == {"spot": ["m (spot)", "l (spot)"], "firm": ["l", "r"]}
+    assert allowed([*nodes, *pods], capacity_types="admitted")[0] == types
+    types, cluster = allowed([*nodes, pods[1]])
+    assert (types, said in cluster.notes) == ({"firm": ["l", "r"]}, False)
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""Clairvoyant heuristics: schedules by lists of tasks."""
