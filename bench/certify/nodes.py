@@ -25,11 +25,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from schedgap.bench.certify.problem import MALFORMED, PARTS, Problem, exact, read_node, read_problem
 from schedgap.bench.certify.proof import ProofFinding, check
-from schedgap.bench.certify.spells import OverTime, check_spells, read_over_time
+from schedgap.bench.certify.spells import OverTime, check_spells, column, read_over_time
 from schedgap.instances.documents.openings import read_given
 from schedgap.instances.errors import InstanceError, SolutionError
 
@@ -114,11 +112,11 @@ def _of_document(given: dict[str, Any], path: Path) -> Nodes:
     names = [each["name"] for each in given["node_types"]]
     slices = [each.get("gpu_slices", 0) for each in given["node_types"]]
     pods = tuple(_pod(each, given["unit"], parts, names, slices) for each in given["pod_classes"])
-    node_types = _column(given, path, "nodes", "type", "node2type", names)
-    classes = _column(given, path, "pods", "class", "pod2class", [each["name"] for each in given["pod_classes"]])
-    where = _column(given, path, "pods", "node", "running_node", None) or [-1] * len(classes)
-    movable = _column(given, path, "pods", "movable", "movable", None) or [True] * len(classes)
-    held = _column(given, path, "pods", "gpus", "running_gpus", None) or [[]] * len(classes)
+    node_types = column(given, path, "nodes", "type", "node2type", names)
+    classes = column(given, path, "pods", "class", "pod2class", [each["name"] for each in given["pod_classes"]])
+    where = column(given, path, "pods", "node", "running_node", None) or [-1] * len(classes)
+    movable = column(given, path, "pods", "movable", "movable", None) or [True] * len(classes)
+    held = column(given, path, "pods", "gpus", "running_gpus", None) or [[]] * len(classes)
     free = [list(_amounts(given["node_types"][t]["capacity"], parts)) for t in node_types]
     left = [[GPU] * int(given["node_types"][t].get("gpus", 0)) for t in node_types]
     arriving, running = [0] * len(pods), [0] * len(pods)
@@ -160,17 +158,6 @@ def _amounts(numbers: Sequence[float], parts: Sequence[int]) -> tuple[int, ...]:
     if min(amounts, default=0) < 0:
         raise ValueError(f"{min(amounts)} is an amount below 0")
     return amounts
-
-
-def _column(
-    given: dict[str, Any], path: Path, table: str, key: str, array: str, names: Sequence[str] | None
-) -> list[Any]:
-    """Return a column, from the document or the arrays beside it; names as their places. Empty where it is left out."""
-    if table in given:
-        values = given[table].get(key, [])
-        return [names.index(name) for name in values] if names is not None else list(values)
-    with np.load(path.with_name(given[f"{table}_file"])) as arrays:
-        return list(arrays[array].tolist()) if array in arrays else []
 
 
 def check_nodes(problem: Nodes, certificate: Mapping[str, Any]) -> ProofFinding:

@@ -55,19 +55,29 @@ def read_over_time(path: Path) -> OverTime:
     Raises
     ------
     InstanceError
-        for a file that cannot be read as one, whose jobs are in another file, or whose machines are paid later than ordered.
+        for a file that cannot be read as one, or whose machines are paid later than ordered.
     """
     problem = read_problem(path)
     try:
-        return _of_document(json.loads(read_given(path).decode("utf-8-sig")), problem)
-    except MALFORMED as error:
+        return _of_document(json.loads(read_given(path).decode("utf-8-sig")), path, problem)
+    except (*MALFORMED, OSError) as error:
         said = f"{type(error).__name__}: {error!s:.100}"
         raise InstanceError(f"{path}: no jobs over time that can be checked ({said}); give its .json.") from None
 
 
-def _of_document(given: dict[str, Any], problem: Problem) -> OverTime:
-    if "jobs" not in given:
-        raise ValueError("its jobs are in another file; write them into this one")
+def column(
+    given: dict[str, Any], path: Path, table: str, key: str, array: str, names: Sequence[str] | None
+) -> list[Any]:
+    """Return a column, from the document or the arrays beside it; names as their places. Empty where it is left out."""
+    if table in given:
+        values = given[table].get(key, [])
+        places = {} if names is None else {name: place for place, name in enumerate(names)}
+        return list(values) if names is None else [places[name] for name in values]
+    with np.load(path.with_name(given[f"{table}_file"])) as arrays:
+        return list(arrays[array].tolist()) if array in arrays else []
+
+
+def _of_document(given: dict[str, Any], path: Path, problem: Problem) -> OverTime:
     if any(each.get("acquire_s", 0) for each in given["machine_types"]):
         raise ValueError("a machine is paid later than it is ordered")
     period, delays = given.get("period_s", 300), {each["name"]: each for each in given["workloads"]}
@@ -75,13 +85,16 @@ def _of_document(given: dict[str, Any], problem: Problem) -> OverTime:
     start = [each["fetch_s"] + each["init_s"] for each in workload]
     kill = [each["kill_s"] for each in workload]
     early = min(min(kill), min(start), given.get("terminate_s", 1))
-    names = {each["name"]: c for c, each in enumerate(given["tasks"])}
+    names = [each["name"] for each in given["tasks"]]
     ran = {int(job) for machine in given.get("running", ()) for job in machine["counts"]}
-    jobs, there = given["jobs"], []
-    numbers = jobs.get("num_tasks", [1] * len(jobs["task"]))
-    rows = zip(jobs["task"], numbers, jobs["arrival_s"], jobs["work_s"], strict=True)
-    for j, (task, number, arrival, work) in enumerate(rows):
-        c, first = names[task], -(-arrival // period)
+    classes, arrivals, works, numbers = (
+        column(given, path, "jobs", key, key, names if key == "task" else None)
+        for key in ("task", "arrival_s", "work_s", "num_tasks")
+    )
+    there = []
+    rows = zip(classes, numbers or [1] * len(classes), arrivals, works, strict=True)
+    for j, (c, number, arrival, work) in enumerate(rows):
+        first = -(-arrival // period)
         end = first * period + work + (0 if j in ran else start[c])
         there.append((c, number, first, -(-end // period)))
     return OverTime(problem, max(0, period + early - max(kill)), period, tuple(there))

@@ -47,7 +47,7 @@ from schedgap.instances.provisioning.running_files import (
     written_disruption,
 )
 from schedgap.instances.reconfiguration.delays import INTERFERENCE, PHASES, STORED_SETS
-from schedgap.instances.reconfiguration.model import Past, ReconfigurationInstance, ReconfigurationSchedule
+from schedgap.instances.reconfiguration.model import MILLION, Past, ReconfigurationInstance, ReconfigurationSchedule
 from schedgap.instances.reconfiguration.upkeep import OF_JOBS, Upkeep
 
 CATALOGUE = (
@@ -85,6 +85,7 @@ PAID = Columns(
     Lookup("type", str, "machine_type", known=lambda catalogue: catalogue.type_names),
     Field("from_s", Index),
     Field("until_s", Index),
+    Field("daemons", Annotated[int, Constraint(ge=-1, le=MILLION)], default=-1, omitted=True),
 )
 PAST = {"start": int, "end_s": Index, **PAID.keys}
 

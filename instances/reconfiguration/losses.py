@@ -14,20 +14,21 @@ import numpy as np
 
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.family import Losses
-from schedgap.instances.reconfiguration.model import Past, ReconfigurationInstance, ReconfigurationSchedule
+from schedgap.instances.reconfiguration.model import MILLION, Past, ReconfigurationInstance, ReconfigurationSchedule
 from schedgap.instances.reconfiguration.verify import played
 from schedgap.instances.units import DOLLAR, HOUR_S, NANO
 
 # Why a node cost more than its tasks were worth.
-EMPTY, TYPE, SPOT, SPREAD = (
+EMPTY, TYPE, SPOT, DAEMONS, SPREAD = (
     "nodes without pods",
     "a cheaper type holds the same pods",
     "spot would hold them",
+    "DaemonSets take more of small nodes",
     "room left free",
 )
 # How the reader of clusters calls types that are spare capacity: `m5.large (spot, eu-west-1a)`.
 SPOT_NAME = re.compile(r"\((.*, )?spot\b")
-REASONS = (EMPTY, TYPE, SPOT, SPREAD)
+REASONS = (EMPTY, TYPE, SPOT, DAEMONS, SPREAD)
 
 
 def paid(instance: ReconfigurationInstance) -> int | None:
@@ -67,6 +68,9 @@ def losses(instance: ReconfigurationInstance, proof: Mapping[str, Any]) -> Losse
     hours = edges.size - 1
     lost, floor, tasks = np.zeros((len(REASONS), hours)), np.zeros(hours), np.zeros(hours, np.int64)
     cheapest = _Cheapest(instance)
+    # Of each node what DaemonSets take of it beyond what they take of the node of which they take least.
+    taken = np.full(cost.shape[0], -1) if past.daemons is None else past.daemons
+    small = np.maximum(taken - taken[taken >= 0].min(initial=MILLION), 0) / MILLION
     for h, (begin, until) in enumerate(_pairs(edges)):
         there = np.flatnonzero((arrival < until) & (end > begin))
         worths = worth.of(instance.job2class[there], np.maximum(arrival[there], begin), np.minimum(end[there], until))
@@ -83,7 +87,10 @@ def losses(instance: ReconfigurationInstance, proof: Mapping[str, Any]) -> Losse
         share = cost[:, h] / np.maximum(price, 1)
         of_type = np.where(holds, np.minimum((price - least) * share, above), 0)
         of_spot = np.where(holds, np.minimum((least - least_any) * share, above - of_type), 0)
-        lost[:, h] = ((above * ~holds).sum(), of_type.sum(), of_spot.sum(), (above * holds - of_type - of_spot).sum())
+        rest = above * holds - of_type - of_spot
+        of_daemons = np.minimum(cost[:, h] * small * holds, np.maximum(rest, 0))
+        parts = (above * ~holds, of_type, of_spot, of_daemons, rest - of_daemons)
+        lost[:, h] = [part.sum() for part in parts]
     return Losses(cost.sum(axis=0), floor, tasks, dict(zip(REASONS, lost, strict=True)))
 
 

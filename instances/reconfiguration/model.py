@@ -98,6 +98,7 @@ class Past(Brief):
     from_s, until_s : (N,) int64, seconds since second 0 for which the machine is known to have been there, within 0..end_s.
     start, end_s : unix seconds of second 0, and the second at which the past ends.
     job_node : (J,) int64, the machine on which each job ran, -1 where none is known.
+    daemons : (N,) int64, millionths of each machine that are taken by what comes with it, -1 where that is not known, or None.
 
     Raises `InstanceError` where these do not fit together.
     """
@@ -109,13 +110,17 @@ class Past(Brief):
     start: int
     end_s: int
     job_node: IntArray
+    daemons: IntArray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
-        lock(self, ("machine_type", "from_s", "until_s", "job_node"))
+        if self.daemons is None:
+            object.__setattr__(self, "daemons", np.full(len(self.names), -1))
+        assert self.daemons is not None
+        lock(self, ("machine_type", "from_s", "until_s", "job_node", "daemons"))
         lock(self, ("start", "end_s"), whole)
         size = len(self.names)
-        for key in ("machine_type", "from_s", "until_s"):
+        for key in ("machine_type", "from_s", "until_s", "daemons"):
             if (shape := getattr(self, key).shape) != (size,):
                 raise InstanceError(f"past: {key} has shape {shape} for {size} machines; give one each.")
         check_names("past", "machine", self.names, size)
@@ -124,6 +129,10 @@ class Past(Brief):
             raise InstanceError(
                 f"past: machine {self.names[n]} was there from {self.from_s[n]} to {self.until_s[n]} s; give times in order, "
                 f"within 0..{self.end_s}."
+            )
+        if (n := first_true((self.daemons < -1) | (self.daemons > MILLION))) is not None:
+            raise InstanceError(
+                f"past: daemons of machine {self.names[n]} is {self.daemons[n]}; give millionths, at most {MILLION}, or -1."
             )
         if (j := first_true((self.job_node < -1) | (self.job_node >= size))) is not None:
             raise InstanceError(f"past: job {j} ran on machine {self.job_node[j]}; there are {size}, and -1 is none.")
@@ -145,6 +154,7 @@ class Past(Brief):
             )
 
 
+MILLION = 1_000_000
 FAMILY = "reconfiguration"
 SCHEMA = "schedgap/reconfiguration/1"
 # Work in billionths of a second stays within 62 bits.

@@ -36,7 +36,7 @@ from schedgap.instances.provisioning.readers.kubernetes.state import (
 from schedgap.instances.provisioning.readers.quantities import listed
 from schedgap.instances.provisioning.running import Running
 from schedgap.instances.reconfiguration.delays import PHASES
-from schedgap.instances.reconfiguration.model import Past, ReconfigurationInstance
+from schedgap.instances.reconfiguration.model import MILLION, Past, ReconfigurationInstance
 from schedgap.instances.reconfiguration.past.history import History, NodeLife, PodLife, numbered
 from schedgap.instances.reconfiguration.past.upkeep import upkeep_of
 from schedgap.instances.units import DOLLAR, HOUR_S
@@ -381,7 +381,7 @@ def _machines(
     first, last = grid.within(pods)
     np.minimum.at(from_s, on[on >= 0], first[on >= 0])
     np.maximum.at(until_s, on[on >= 0], last[on >= 0])
-    past = Past(names, types, from_s, until_s, start=grid.second_0, end_s=grid.end_s, job_node=stays.node)
+    past = Past(names, types, from_s, until_s, grid.second_0, grid.end_s, stays.node, _daemons(whole))
     there = np.flatnonzero((from_s == 0) & (until_s > 0))
     if not there.size:
         return past, None
@@ -416,18 +416,14 @@ def _boots(
     return lambda kind: usual.get(kind, int(median(every))), f"{note}others {int(median(every))} s."
 
 
-def _daemons(whole: ProvisioningInstance, past: Past) -> Iterator[str]:
-    """Say what the pods that come with nodes took of what was paid: their share of what a node has least of beside them."""
+def _daemons(whole: ProvisioningInstance) -> IntArray | None:
+    """(N,) int64, millionths of each node that the pods take that come with it: of what it has least of beside them."""
     running = whole.running
-    assert running is not None
-    if running.reserved is None:
-        return
+    if running is None or running.reserved is None:
+        return None
     sizes = whole.capacity[running.machine_type] if running.whole is None else running.whole
-    share = (running.reserved / np.maximum(sizes, 1)).max(axis=1).clip(0, 1)
-    paid = whole.price[past.machine_type] * (past.until_s - past.from_s) / (HOUR_S * DOLLAR)
-    if paid.any():
-        lost = float(share @ paid)
-        yield f"DaemonSets and static pods took {lost:,.2f} $ of what was paid, {lost / paid.sum():.1%}: larger nodes need fewer."
+    share = np.ceil(running.reserved * MILLION / np.maximum(sizes, 1)).max(axis=1).clip(0, MILLION)
+    return np.asarray(share, np.int64)
 
 
 def _taken(history: History, stays: _Stays, past: Past, whole: ProvisioningInstance) -> Iterator[str]:
@@ -439,4 +435,8 @@ def _taken(history: History, stays: _Stays, past: Past, whole: ProvisioningInsta
         f"Taken: {stays.size} pods that ran on {len(past.names)} nodes from {first} to {last} UTC{looks}; the nodes cost "
         f"{past.paid_micro(whole.price) / DOLLAR:g} $."
     )
-    yield from _daemons(whole, past)
+    cost = whole.price[past.machine_type] * (past.until_s - past.from_s) / (HOUR_S * DOLLAR)
+    if past.daemons is not None and (past.daemons >= 0).all() and cost.any():
+        taken = float(past.daemons / MILLION @ cost)
+        share = f"{taken:,.2f} $ of what was paid, {taken / cost.sum():.1%}"
+        yield f"DaemonSets and static pods took {share}: larger nodes need fewer."

@@ -58,6 +58,19 @@ def test_what_the_spells_prove(checked):
     assert (found.reason, found.bound, found.nodes) == (None, 308_334, 2)
 
 
+def test_jobs_in_a_file_beside(checked, tmp_path):
+    beside = {key: value for key, value in INSTANCE.items() if key != "jobs"} | {"jobs_file": "two.npz"}
+    with pytest.raises(InstanceError, match="FileNotFoundError"):
+        checked(beside)
+    numbers = {"arrival_s": [0, 200, 250], "work_s": [3600, 3600, 3600], "task": [0, 1, 1], "num_tasks": [1, 1, 1]}
+    np.savez(tmp_path / "two.npz", **numbers)
+    found = checked(beside)
+    assert (found.reason, found.bound, found.nodes) == (None, 308_334, 2)
+    # With less to do less is proven.
+    np.savez(tmp_path / "two.npz", **numbers | {"work_s": [300, 300, 300]})
+    assert "the spells prove" in checked(beside).reason
+
+
 def test_a_bound_above_it(checked):
     assert checked(bound=0.308335).reason == "the spells prove 0.308334, not the 0.308335 that are claimed."
 

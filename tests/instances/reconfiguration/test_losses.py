@@ -1,12 +1,14 @@
 """Where a cluster lost money, on pasts that are computed by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from schedgap.formulations.reconfiguration.work_bound import bound_presence
 from schedgap.instances.provisioning.model import ProvisioningInstance
 from schedgap.instances.reconfiguration import cluster_week
-from schedgap.instances.reconfiguration.losses import EMPTY, SPOT, SPREAD, TYPE, losses, paid, paid_hourly
+from schedgap.instances.reconfiguration.losses import DAEMONS, EMPTY, SPOT, SPREAD, TYPE, losses, paid, paid_hourly
 from schedgap.instances.reconfiguration.model import Past, ReconfigurationInstance, ReconfigurationSchedule
 
 SMALL, LARGE, SPARE = range(3)
@@ -92,6 +94,16 @@ def test_an_hour_in_whose_middle_nothing_runs():
     found = losses(made, proof((0, 300, TENTH)))
     assert found.tasks.tolist() == [0]
     assert lost(found) == {SPREAD: [pytest.approx(0.1 - 0.1 / 12)]}
+
+
+def test_daemon_sets_that_take_more_of_small_nodes():
+    """Two nodes at $0.10 with tasks that are worth half of it. No more than the other half is DaemonSets' on either."""
+    made = instance([(1, 0, 3600, 0), (1, 0, 3600, 1)], [(SMALL, 0, 3600), (SMALL, 0, 3600)], end_s=3600)
+    shares = {0: [50_000, 50_000], 0.02: [250_000, 50_000], 0.05: [950_000, 50_000]}
+    for part, daemons in shares.items():
+        found = losses(made.replace(past=replace(made.past, daemons=daemons)), proof((0, 3600, TENTH // 2)))
+        expected = {SPREAD: [pytest.approx(0.1 - part)]} | ({DAEMONS: [pytest.approx(part)]} if part else {})
+        assert lost(found) == expected
 
 
 def test_spare_capacity_would_hold_them():
