@@ -153,7 +153,7 @@ def _has_memory(instance: SharingInstance) -> str | None:
 def yarn_fair(instance: SharingInstance, offering: Offering = OFFERING, draw: int = 0) -> SharingSchedule:
     """Serve the job with the least memory per weight: YARN's FairScheduler with its policy `fair` and no minimum shares.
 
-    Hadoop's documentation and `FairSharePolicy`; its policy `drf` is `drf` here.
+    Hadoop's documentation and its class FairSharePolicy; its policy drf is `drf` here.
     """
     simulator = offering.simulator(instance, draw)
     memory = instance.demand[:, [_memory(instance.resources)]]
