@@ -239,4 +239,5 @@ class Player:
         return f"arrival of pod {self.instance.pod_name(self.pod)}: the policy"
 
 
-policy = policy_decorator(Player, shown=("running", "gangs", "slices", "accepts"))
+# A policy of anyone's may refuse a pod that fits, so it is not asked where none may be.
+policy = policy_decorator(Player, shown=("running", "gangs", "slices"))

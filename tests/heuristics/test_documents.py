@@ -31,7 +31,7 @@ def instances():
     found = {}
     for family in PLAYERS:
         shown = find_family(family).features
-        played = [each for each in small_instances(family) if shown is None or "slices" not in shown(each)]
+        played = [each for each in small_instances(family) if shown is None or "accepts" not in shown(each)]
         found[family] = played[-3:]
     return found
 
@@ -80,7 +80,7 @@ def places_on_last(observation):
     if observation.pod % 5 == 4:
         return None
     node = int(observation.fitting[-1])
-    able = np.flatnonzero(observation.free_milli[node] >= observation.gpu_milli)
+    able = np.flatnonzero(observation.open_gpus[node])
     return (node, able[able.size - observation.gpus :].tolist()) if observation.pod % 2 else node
 
 

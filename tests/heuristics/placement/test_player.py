@@ -228,5 +228,5 @@ class TestOwnPolicies:
         with mock.patch.dict(REGISTRY):
             exec(textwrap.dedent("\n".join(lines[start:stop])), {"policy": policy, "np": np})
             found = find_method(FAMILY, "most-free-cpu")
-            assert found.handles == {"running", "gangs", "slices", "accepts"}
+            assert found.handles == {"running", "gangs", "slices"}
             assert found.run(instance).solution.node.tolist() == [0, 0, 0, 1]
