@@ -46,9 +46,9 @@ MAX_ONE_BY_ONE = 20_000
 MAX_PATTERNS = 20_000
 # Share of the time for `pooled` where machines have stocks.
 RENTING_SHARE = 0.9
-# Shares of the time where machines of all types have stocks: for the bound by whole machines, and of what is left then for
-# exchanging machines and until which fleets are chosen.
-BOUNDING_SHARE, EXCHANGE_SHARE, FLEET_SHARE = 0.1, 0.2, 0.6
+# Shares of the time where machines of all types have stocks: for the bound by whole machines, and of what is left then until
+# which machines are exchanged, fleets chosen, and machines exchanged again.
+BOUNDING_SHARE, EXCHANGE_SHARE, FLEET_SHARE, LAST_SHARE = 0.2, 0.2, 0.4, 0.9
 # Tasks a machine from which on packing machines that are rented for all together is better than choosing contents.
 MANY = 8
 # The quick bounds, and another that is quick for bins; the share of the time limit for each that takes time.
@@ -227,7 +227,8 @@ class Portfolio(Search):
         search.improve(*self.best.machines(self.instance.num_classes))
         left_s = self.left_s
         search.exchange(before + EXCHANGE_SHARE * left_s)
-        search.choose_fleets(Pooled(search.instance, by_type=True), before + FLEET_SHARE * left_s)
+        search.join_fleets(before + FLEET_SHARE * left_s)
+        search.exchange(before + LAST_SHARE * left_s)
         self.parts.append(f"pooled {time.perf_counter() - before:.1f} s")
 
     def _ask_each(self, names: Iterable[str]) -> None:

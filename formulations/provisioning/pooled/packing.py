@@ -161,14 +161,19 @@ class Joined:
 
 
 def bounding(instance: ProvisioningInstance) -> list[Callable[[], Pooled]]:
-    """Return what makes the programs that bound a reduced instance: what is soon solved first, zones joined."""
+    """Return what makes the programs that bound a reduced instance: what is soon solved first, zones joined.
+
+    Of small ones also whole tasks, at most as many of a class on a machine as fit it alone.
+    """
     joined = Joined(instance).instance
-    return [
-        partial(Pooled, each, by_type=by_type)
-        for each in ((instance,) if joined is None else (joined, instance))
-        for by_type in (False, True)
-        if not by_type or 1 < each.num_types <= MAX_SHARES // max(1, each.num_classes)
-    ]
+    made: list[Callable[[], Pooled]] = []
+    for each in (instance,) if joined is None else (joined, instance):
+        made.append(partial(Pooled, each, by_type=False))
+        if 1 < each.num_types <= MAX_SHARES // max(1, each.num_classes):
+            made.append(partial(Pooled, each, by_type=True))
+            if is_small(each) and each is (instance if joined is None else joined):
+                made.append(partial(Pooled, each, by_type=True, whole=True))
+    return made
 
 
 # Most tasks that settle by annealing, and its moves for each. Temperatures: what is beyond capacity counts in mean machines.

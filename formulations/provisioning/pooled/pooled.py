@@ -8,7 +8,8 @@
    (`packing`), with a little of each machine spared, by halves between what was too little and what was enough. What finds
    no room there is a smaller instance, treated alike.
 5. So it goes on with all machines and tasks, as long as these can settle by annealing (`choose_fleets`): by types where the
-   program is small, first with zones joined. Fleets that are drawn end 1 to 9% dearer.
+   program is small, first with zones joined and, of these, with whole tasks where they are few. Fleets that are drawn end 1 to 9%
+   dearer.
 6. Where tasks are many, machines that cost more than their tasks are worth are taken apart, and 3 and 4 repeated for theirs.
 7. A few machines at a time are exchanged for others that are drawn, on which their tasks settle by annealing (`exchange`).
 
@@ -271,10 +272,8 @@ class Renting(Search):
                 rng, rest_s = np.random.default_rng(0), FIRST_SHARE * self.limit_s
                 self.improve(*self._recreated(self.instance, rng, rest_s, soon, by_type=False))
             self.exchange(soon)
-            self._joined = Joined(self.instance)
-            if self._joined.instance is not None:
-                self.choose_fleets(Pooled(self._joined.instance, by_type=True), soon + JOINED_SHARE * self.limit_s)
             program = families if families.totals is not None else Pooled(self.instance, by_type=True)
+            self.join_fleets(soon + JOINED_SHARE * self.limit_s)
             self.choose_fleets(program, now + RUIN_SHARE * (end - now))
         elif is_by_type:
             if self.instance.num_tasks <= MOST_SETTLED:
@@ -396,6 +395,16 @@ class Renting(Search):
             types = np.append(types, rest.types)
             content = np.vstack((content, spread(rest.content, classes, instance.num_classes)))
         return types, content
+
+    def join_fleets(self, end: float) -> None:
+        """Choose fleets with zones joined, if some offer the same: with whole tasks too, where these are few."""
+        self._joined = Joined(self.instance)
+        if (joined := self._joined.instance) is None:
+            return
+        now = time.perf_counter()
+        if is_small(joined):
+            self.choose_fleets(Pooled(joined, by_type=True, whole=True), (now + end) / 2)
+        self.choose_fleets(Pooled(joined, by_type=True), end)
 
     def choose_fleets(self, program: Pooled, end: float) -> None:
         """Settle all tasks on machines that a program chooses, each round with more time for it, until `end`."""

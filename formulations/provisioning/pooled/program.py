@@ -188,12 +188,15 @@ class Relaxed:
 
 
 class Pooled:
-    """The program of an instance, whatever is spared. by_type : a block for each type, and not for each family."""
+    """The program of an instance, whatever is spared. by_type : a block for each type, and not for each family.
 
-    def __init__(self, instance: ProvisioningInstance, *, by_type: bool) -> None:
-        self.instance, apart = instance, hardest_apart(instance)
+    whole : tasks are whole, and at most as many of a class are on a machine as fit it alone; by types only.
+    """
+
+    def __init__(self, instance: ProvisioningInstance, *, by_type: bool, whole: bool = False) -> None:
+        self.instance, self.whole, apart = instance, whole, hardest_apart(instance)
         self.blocks: list[Block] = (
-            type_blocks(instance, blocking=False, apart=apart)
+            type_blocks(instance, blocking=False, apart=apart, copies=whole)
             if by_type
             else family_blocks(instance, np.arange(len(instance.families)), apart)
         )
@@ -229,7 +232,8 @@ class Pooled:
             capacity = block.capacity.copy()
             capacity[: spared.size] = np.maximum(capacity[: spared.size] - spared[:, None], 0)
             blocks.append(coarse(replace(block, capacity=capacity), instance.counts))
-        return block_model(instance, blocks, whole=True)
+        model = block_model(instance, blocks, whole=True)
+        return replace(model, integral=np.ones_like(model.integral)) if self.whole else model
 
     def solve(self, spare: float, time_limit_s: float, threads: int) -> Rented:
         """Solve the program in the time given; no machines and a bound of 0 where the solver has no answer."""

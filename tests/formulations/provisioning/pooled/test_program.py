@@ -128,3 +128,17 @@ def test_a_relaxation_without_time_is_none():
 
 def test_contents_of_a_part():
     assert spread(np.array([[1, 5]]), np.array([0, 2]), 3).tolist() == [[1, 0, 5]]
+
+
+def test_whole_tasks_prove_what_shares_cannot():
+    """Five tasks of 3 on machines of 5: shares fill three machines, whole tasks need five."""
+    crowded = ProvisioningInstance("crowded", ("cpu",), ("f",), ("t",), [0], [[5]], [7], [[[3]]], [5])
+    bounds = [Pooled(crowded, by_type=True, whole=whole).solve(0.0, 5.0, 1).bound for whole in (False, True)]
+    assert bounds == [21, 35]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whole_tasks_prove_more_and_nothing_false(varied_instance, seed):
+    instance = varied_instance(seed)
+    shares, whole = (Pooled(instance, by_type=True, whole=each).solve(0.0, 5.0, 1).bound for each in (False, True))
+    assert shares <= whole <= patterns(instance).bound
