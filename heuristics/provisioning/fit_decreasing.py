@@ -88,8 +88,9 @@ def best_aligned(demand: IntArray, capacity: IntArray, free: IntArray, left: Int
 
     Alignment (Tetris, section 3.2): the inner product of demand and room, each in shares of the machine; the first on ties.
     """
-    whole, taken = np.maximum(capacity, 1), []
-    shares, may = demand / (whole * whole), (demand >= 0).all(axis=1)
+    # In floats: squares of capacities may leave 64 bits.
+    whole, taken = np.maximum(capacity, 1).astype(np.float64), []
+    shares, may = demand / whole**2, (demand >= 0).all(axis=1)
     while (fits := may & (left > 0) & (demand <= free).all(axis=1)).any():
         taken.append(int(np.where(fits, shares @ free, -1.0).argmax()))
         free -= demand[taken[-1]]

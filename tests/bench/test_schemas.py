@@ -32,7 +32,7 @@ EXAMPLES = [
     for page, language, text in BLOCKS
     if text.lstrip("{ \n").startswith(('"schema"', "schema = ")) or "\nschema = " in text
 ]
-SUITES = sorted([*(ROOT / "bench" / "suites").glob("*.toml"), *(ROOT / "docs").rglob("*.toml")])
+SUITES = sorted([*(ROOT / "bench" / "suites").glob("*.toml"), *(ROOT / "docs" / "examples").rglob("*.toml")])
 
 
 def checker(name):

@@ -25,13 +25,15 @@ from schedgap.formulations.backends import solve
 from schedgap.formulations.linear_model import LinearModel, Rows
 from schedgap.formulations.provisioning.column_generation.filling import fleet_of
 from schedgap.formulations.provisioning.column_generation.kernels_fill import anneal
+from schedgap.formulations.provisioning.limits import without_interference
 from schedgap.formulations.provisioning.pooled.kernels_place import place_best
 from schedgap.formulations.provisioning.pooled.program import MAX_SHARES, Pooled
 from schedgap.instances.arrays import BoolArray, FloatArray, IntArray
 from schedgap.instances.errors import BackendError
+from schedgap.instances.method import Outcome, method
 from schedgap.instances.provisioning.classes import Merged, merge_equal_classes
-from schedgap.instances.provisioning.model import ProvisioningInstance
-from schedgap.instances.provisioning.moves import anew
+from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
+from schedgap.instances.provisioning.moves import PER_MACHINE, STOCK, anew, keeping
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.units import NEVER
@@ -344,3 +346,21 @@ MAX_PAIRS = 8_000
 def is_small(instance: ProvisioningInstance) -> bool:
     """Whether the program is small enough for a search."""
     return int(instance.fits().sum()) <= MAX_PAIRS
+
+
+def _with_running(instance: ProvisioningInstance) -> str | None:
+    if instance.running is None or instance.running.size == 0:
+        return "no machine runs"
+    return f"more than {MOST_SETTLED} tasks" if instance.num_tasks > MOST_SETTLED else without_interference(instance)
+
+
+@method("settled", family=FAMILY, supports=_with_running, handles=(STOCK, PER_MACHINE))
+def settled(instance: ProvisioningInstance) -> Outcome:
+    """Settle all tasks on the machines that run, where any number may move: a plan where pending ones find room at once."""
+    assert instance.running is not None
+    types, random = instance.running.machine_type, np.array([1], np.uint64)
+    content = settle(instance, types, instance.fits()[types], instance.counts, random)
+    if content is None:
+        return Outcome()
+    used = content.any(axis=1)
+    return Outcome(keeping(instance, Provisioning.from_machines(types[used], content[used])))

@@ -51,7 +51,7 @@ from schedgap.instances.errors import BackendError
 from schedgap.instances.method import Found, Outcome, method, untold
 from schedgap.instances.provisioning.classes import merge_equal_classes, part_of
 from schedgap.instances.provisioning.model import FAMILY, ProvisioningInstance
-from schedgap.instances.provisioning.moves import DISRUPTION, PER_MACHINE, STOCK, keeping
+from schedgap.instances.provisioning.moves import DISRUPTION, PER_MACHINE, STOCK
 from schedgap.instances.provisioning.running import ANY_NUMBER
 from schedgap.instances.provisioning.solution import Provisioning
 from schedgap.instances.units import NEVER
@@ -174,24 +174,6 @@ def bound_pooled(
             bound = max(bound, made().solve(0.0, left_s, threads).bound)
             found(bound=bound)
     return Outcome(bound=bound)
-
-
-def _with_running(instance: ProvisioningInstance) -> str | None:
-    if instance.running is None or instance.running.size == 0:
-        return "no machine runs"
-    return f"more than {MOST_SETTLED} tasks" if instance.num_tasks > MOST_SETTLED else without_interference(instance)
-
-
-@method("settled", family=FAMILY, supports=_with_running, handles=(STOCK, PER_MACHINE))
-def settled(instance: ProvisioningInstance) -> Outcome:
-    """Settle all tasks on the machines that run, where any number may move: a plan where pending ones find room at once."""
-    assert instance.running is not None
-    types, random = instance.running.machine_type, np.array([1], np.uint64)
-    content = settle(instance, types, instance.fits()[types], instance.counts, random)
-    if content is None:
-        return Outcome()
-    used = content.any(axis=1)
-    return Outcome(keeping(instance, Provisioning.from_machines(types[used], content[used])))
 
 
 def supported(instance: ProvisioningInstance) -> str | None:

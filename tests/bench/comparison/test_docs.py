@@ -133,6 +133,6 @@ def test_figures_over_time():
         if name == "history":
             command, arguments = command.commands[arguments[0]], arguments[1:]
         command.make_context(name, arguments)
-    assert [line.split()[0] for line in lines] == ["history", "history", "compare"]
+    assert [line.split()[0] for line in lines] == ["history", "history", "history", "compare"]
     named = set(re.findall(r"`(\w+)`", text))
     assert {field for kind in (Entry, MethodFigures) for field in kind.__struct_fields__} <= named

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from schedgap.formulations.provisioning.patterns.patterns import patterns
-from schedgap.formulations.provisioning.pooled.pooled import Renting, bound_pooled, pooled, settled, supported
+from schedgap.formulations.provisioning.pooled.packing import settled
+from schedgap.formulations.provisioning.pooled.pooled import Renting, bound_pooled, pooled, supported
 from schedgap.formulations.provisioning.pooled.program import Pooled
 from schedgap.instances.method import Status
 from schedgap.instances.provisioning import ProvisioningInstance, Running, verify
@@ -16,7 +17,8 @@ from schedgap.instances.provisioning import ProvisioningInstance, Running, verif
 def no_contents(monkeypatch):
     """Rent for all together, even where tasks are of few kinds, or few enough to be placed one by one."""
     monkeypatch.setattr("schedgap.formulations.provisioning.pooled.pooled.FEW_KINDS", 0)
-    monkeypatch.setattr("schedgap.formulations.provisioning.pooled.pooled.is_small", lambda _: False)
+    for module in ("pooled", "packing"):
+        monkeypatch.setattr(f"schedgap.formulations.provisioning.pooled.{module}.is_small", lambda _: False)
 
 
 @pytest.mark.parametrize(("few_kinds", "small"), [(0, False), (0, True), (6, False)])
